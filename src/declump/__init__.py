@@ -1,0 +1,1 @@
+"""declump: every cell of an overlapping clump, whole."""

@@ -1,0 +1,116 @@
+"""From a mask that may hold many clumps, and the seeds of all cells, to single clumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Clump:
+    """One connected piece of the mask with the seeds in it.
+
+    Attributes
+    ----------
+    label : int
+        Its number, from 0, in the order in which the clumps are met along the rows.
+    mask : (h, w) bool
+        Its pixels, in a crop of the image with room for outlines that reach beyond it; other clumps are not in it.
+    origin : (row, column)
+        Where the crop begins in the image.
+    cells : (n,) int64
+        Which of the given seeds lie in it.
+    seeds : (n, 2) int64
+        Their pixels, counted in the crop.
+    """
+
+    label: int
+    mask: NDArray[np.bool_]
+    origin: tuple[int, int]
+    cells: NDArray[np.int64]
+    seeds: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        """Number of pixels of the clump."""
+        return int(np.count_nonzero(self.mask))
+
+    @property
+    def typical_radius(self) -> float:
+        """Radius in pixels of a disc with the area that falls to each cell if none overlapped."""
+        return float(np.sqrt(self.size / (np.pi * max(len(self.cells), 1))))
+
+
+def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
+    """Split a mask into its connected pieces (8-neighbours), each with its seeds.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+        Where there is any cell.
+    seeds : (N, 2) float
+        Row and column of each cell's seed; a seed is taken at the centre of the pixel that holds it.
+
+    Returns
+    -------
+    list of Clump
+        Also the pieces without a seed. A seed outside the mask is in none of them.
+
+    Raises
+    ------
+    ValueError
+        For arrays of the wrong shape, seeds outside the image, and two seeds on one pixel.
+    """
+    from scipy import ndimage
+
+    mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
+    labels, _ = ndimage.label(mask, structure=np.ones((3, 3)))
+    owner = labels[pixels[:, 0], pixels[:, 1]]
+    clumps = []
+    for label, (rows, columns) in enumerate(ndimage.find_objects(labels)):
+        cells = np.flatnonzero(owner == label + 1)
+        size = np.count_nonzero(labels[rows, columns] == label + 1)
+        margin = 4 + int(np.ceil(0.5 * np.sqrt(size / (np.pi * max(len(cells), 1)))))
+        top, left = max(rows.start - margin, 0), max(columns.start - margin, 0)
+        crop = labels[top : rows.stop + margin, left : columns.stop + margin] == label + 1
+        clumps.append(Clump(label, crop, (top, left), cells, pixels[cells] - (top, left)))
+    return clumps
+
+
+def checked_mask(mask: ArrayLike) -> NDArray[np.bool_]:
+    """Give a mask as (H, W) bool, or say what is wrong with it."""
+    mask = np.asarray(mask)
+    if mask.ndim != 2 or mask.size == 0:
+        raise ValueError(f"the clump mask is a non-empty (H, W) array; given was one of shape {mask.shape}")
+    if mask.dtype != np.bool_ and not np.isin(np.unique(mask)[:3], (0, 1, 255)).all():
+        raise ValueError(
+            f"the clump mask holds True and False (or 0 and 1, or 0 and 255); given was {mask.dtype} with other values: "
+            "threshold it first"
+        )
+    return np.ascontiguousarray(mask != 0)
+
+
+def seed_pixels(seeds: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Give the pixels (N, 2) that hold the seeds, or say what is wrong with them."""
+    seeds = np.asarray(seeds, dtype=np.float64)
+    if seeds.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if seeds.ndim != 2 or seeds.shape[1] != 2:
+        raise ValueError(f"seeds are (N, 2): row and column of each; given was an array of shape {seeds.shape}")
+    if not np.isfinite(seeds).all():
+        raise ValueError("seeds are finite numbers; given were some NaN or infinite ones")
+    pixels = np.floor(seeds + 0.5).astype(np.int64)
+    outside = np.flatnonzero(((pixels < 0) | (pixels >= np.array(shape))).any(axis=1))
+    if outside.size:
+        first = tuple(seeds[outside[0]].tolist())
+        raise ValueError(f"seed {outside[0]} at {first} lies outside the image of shape {tuple(shape)}: are rows first?")
+    _, first_of, count = np.unique(pixels, axis=0, return_index=True, return_counts=True)
+    if (count > 1).any():
+        index = first_of[count > 1].min()
+        twins = np.flatnonzero((pixels == pixels[index]).all(axis=1))
+        raise ValueError(
+            f"seeds {', '.join(map(str, twins))} share the pixel {tuple(pixels[index].tolist())}: give one seed a cell"
+        )
+    return pixels

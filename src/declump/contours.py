@@ -1,0 +1,355 @@
+"""Star-convex contours: a cell as a seed and its K radii.
+
+The outline of a cell is the closed polygon through K points, the k-th at distance ``radii[k]`` from the seed in
+direction ``2 pi k / K``, counted from +column towards +row. Every function here is plain NumPy and says what is meant;
+where speed matters its compiled twin in :mod:`declump._kernels` gives the same answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump import _kernels
+
+MINIMUM_RAYS = 16
+RAY_STEP = 0.5
+"""Distance in pixels between two looks at a mask along a ray; a crossing is then interpolated between two looks."""
+
+
+def directions(rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Row and column components of the unit vectors of the K rays.
+
+    Parameters
+    ----------
+    rays : int
+        Number of rays K.
+
+    Returns
+    -------
+    rows, columns : (K,) float64
+        Sine and cosine of the angles ``2 pi k / K``.
+    """
+    if rays < MINIMUM_RAYS:
+        raise ValueError(f"a contour needs at least {MINIMUM_RAYS} rays, not {rays}")
+    angles = 2 * np.pi * np.arange(rays) / rays
+    return np.sin(angles), np.cos(angles)
+
+
+def outermost_crossings(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Distance from a seed to the outermost boundary of a mask along each ray, to a fraction of a pixel.
+
+    The mask is read between pixels by bilinear interpolation, its boundary lies at 1/2.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+        A whole cell.
+    seed : (2,) float
+        Row and column of a point in the image.
+    rays : int
+        Number of rays K.
+
+    Returns
+    -------
+    radii : (K,) float64
+        Distances in pixels; 0 for a ray that meets no mask.
+    cut : (K,) bool
+        True for a ray on which the mask reaches the border of the image: the radius is then that of the border.
+    """
+    mask, (row, column) = _checked_mask(mask), _checked_seed(seed, np.shape(mask))
+    return _kernels.outermost_crossings(mask, row, column, *directions(rays), RAY_STEP)
+
+
+def first_exits(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> NDArray[np.float64]:
+    """Distance from a seed to where each ray first leaves a mask; infinite where it leaves through the image border.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+        A clump.
+    seed : (2,) float
+        Row and column of a point in the image; outside the mask all distances are 0.
+    rays : int
+        Number of rays K.
+
+    Returns
+    -------
+    (K,) float64
+        Distances in pixels.
+    """
+    mask, (row, column) = _checked_mask(mask), _checked_seed(seed, np.shape(mask))
+    return _kernels.first_exits(mask, row, column, *directions(rays), RAY_STEP)
+
+
+def sample_ray(
+    mask: NDArray[np.bool_], seed: tuple[float, float], direction: tuple[float, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Look at a mask along one ray, up to the image border: the readable form of what the compiled twins do.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+    seed, direction : (row, column)
+        Where the ray starts, and the unit vector along which it runs.
+
+    Returns
+    -------
+    distances : (S,) float64
+        Multiples of ``RAY_STEP``, and last the distance of the image border.
+    values : (S,) float64
+        The mask there, between pixels by bilinear interpolation, beyond the outer pixel centres as on them.
+    """
+    limits = [
+        ((extent - 0.5 if part > 0 else -0.5) - start) / part
+        for start, part, extent in zip(seed, direction, mask.shape, strict=True)
+        if abs(part) > 1e-12
+    ]
+    border = max(min(limits), 0.0)
+    distances = np.append(np.arange(0.0, border, RAY_STEP), border)
+    rows = np.clip(seed[0] + distances * direction[0], 0, mask.shape[0] - 1)
+    columns = np.clip(seed[1] + distances * direction[1], 0, mask.shape[1] - 1)
+    top, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
+    bottom, right = np.minimum(top + 1, mask.shape[0] - 1), np.minimum(left + 1, mask.shape[1] - 1)
+    down, across = rows - top, columns - left
+    upper = (1 - across) * mask[top, left] + across * mask[top, right]
+    lower = (1 - across) * mask[bottom, left] + across * mask[bottom, right]
+    return distances, (1 - down) * upper + down * lower
+
+
+def polygon(seed: ArrayLike, radii: ArrayLike) -> NDArray[np.float64]:
+    """Vertices of a contour.
+
+    Parameters
+    ----------
+    seed : (2,) float
+        Row and column.
+    radii : (K,) float
+
+    Returns
+    -------
+    (K, 2) float64
+        Row and column of each vertex; the polygon closes from the last to the first.
+    """
+    radii = np.asarray(radii, dtype=np.float64)
+    rows, columns = directions(radii.size)
+    return np.asarray(seed, dtype=np.float64) + np.column_stack([radii * rows, radii * columns])
+
+
+def area(radii: ArrayLike) -> Any:
+    """Area inside a contour in square pixels: of one contour ``(K,)`` a float, of many ``(N, K)`` an array ``(N,)``."""
+    radii = np.asarray(radii, dtype=np.float64)
+    return np.sin(2 * np.pi / radii.shape[-1]) / 2 * np.sum(radii * np.roll(radii, -1, axis=-1), axis=-1)
+
+
+def bounding_box(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> tuple[int, int, int, int]:
+    """First row, first column, end row and end column of the pixels a contour can hold within an image.
+
+    Parameters
+    ----------
+    seed : (2,) float
+    radii : (K,) float
+    shape : (H, W)
+        The ends are exclusive; a contour outside the image gives an empty box.
+    """
+    vertices = polygon(seed, radii)
+    first = np.clip(np.ceil(vertices.min(axis=0)), 0, shape).astype(int)
+    end = np.clip(np.floor(vertices.max(axis=0)) + 1, first, shape).astype(int)
+    return int(first[0]), int(first[1]), int(end[0]), int(end[1])
+
+
+def inside(points: ArrayLike, seed: ArrayLike, radii: ArrayLike) -> NDArray[np.bool_]:
+    """Which points lie inside a contour: the exact polar test.
+
+    The sector of a point follows from its angle; it lies inside when it is on the seed's side of that sector's edge.
+
+    Parameters
+    ----------
+    points : (..., 2) float
+        Row and column.
+    seed : (2,) float
+    radii : (K,) float
+
+    Returns
+    -------
+    (...,) bool
+    """
+    radii = np.asarray(radii, dtype=np.float64)
+    offset = np.asarray(points, dtype=np.float64) - np.asarray(seed, dtype=np.float64)
+    row, column = offset[..., 0], offset[..., 1]
+    rays = radii.size
+    sector = np.floor(np.mod(np.arctan2(row, column), 2 * np.pi) * (rays / (2 * np.pi))).astype(int) % rays
+    ends = polygon((0.0, 0.0), radii)
+    start, end = ends[sector], np.roll(ends, -1, axis=0)[sector]
+    edge = end - start
+    return edge[..., 1] * (row - start[..., 0]) - edge[..., 0] * (column - start[..., 1]) > 0
+
+
+def to_mask(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Fill a contour: True at the pixels whose centre lies inside (see :func:`inside`).
+
+    Parameters
+    ----------
+    seed : (2,) float
+        Row and column.
+    radii : (K,) float
+    shape : (H, W)
+        Size of the image.
+
+    Returns
+    -------
+    (H, W) bool
+    """
+    radii = np.ascontiguousarray(radii, dtype=np.float64)
+    row, column = (float(part) for part in np.asarray(seed, dtype=np.float64))
+    mask = np.zeros(shape, dtype=np.bool_)
+    _kernels.fill_contour(mask, row, column, radii, *directions(radii.size))
+    return mask
+
+
+def overlap_degree(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.float64]:
+    """Share of each contour's length that lies inside any other contour: what the paper calls overlapping degree.
+
+    Parameters
+    ----------
+    seeds : (N, 2) float
+    radii : (N, K) float
+
+    Returns
+    -------
+    (N,) float64
+        Between 0 (alone) and 1 (wholly under or over others); 0 for a contour without length.
+    """
+    seeds, radii = np.asarray(seeds, dtype=np.float64), np.asarray(radii, dtype=np.float64)
+    degrees = np.zeros(len(seeds))
+    vertices = [polygon(seed, radius) for seed, radius in zip(seeds, radii, strict=True)]
+    for index, own in enumerate(vertices):
+        following = np.roll(own, -1, axis=0)
+        middles, lengths = (own + following) / 2, np.hypot(*(following - own).T)
+        hidden = np.zeros(lengths.size, dtype=np.bool_)
+        for other, (seed, radius) in enumerate(zip(seeds, radii, strict=True)):
+            reach = radii[index].max() + radius.max()
+            if other != index and np.hypot(*(seed - seeds[index])) < reach:
+                hidden |= inside(middles, seed, radius)
+        if lengths.sum() > 0:
+            degrees[index] = lengths[hidden].sum() / lengths.sum()
+    return degrees
+
+
+def rotate(radii: ArrayLike, angle: float) -> NDArray[np.float64]:
+    """Turn contours about their seeds by a smooth periodic interpolation (Catmull-Rom) of their radii.
+
+    Parameters
+    ----------
+    radii : (..., K) float
+        The last axis runs over the rays.
+    angle : float
+        Radians, from +column towards +row.
+
+    Returns
+    -------
+    (..., K) float64
+    """
+    radii = np.asarray(radii, dtype=np.float64)
+    whole, weights, _ = _kernels.rotation_taps(float(angle), radii.shape[-1])
+    return sum(
+        (weight * np.roll(radii, whole + tap - 1, axis=-1) for tap, weight in enumerate(weights)),
+        start=np.zeros_like(radii),
+    )
+
+
+@dataclass(frozen=True)
+class ShapeExamples:
+    """Radii measured on whole masks; reads as an array of shape (N, K).
+
+    Attributes
+    ----------
+    radii : (N, K) float64
+        Pixels, free of NaN.
+    cut : (N,) bool
+        True for an example whose mask touches the image border; such shapes are kept out of shape statistics.
+    """
+
+    radii: NDArray[np.float64]
+    cut: NDArray[np.bool_]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Give the radii, so that NumPy functions take the examples as they are."""
+        return np.array(self.radii, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        return len(self.radii)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Index the radii."""
+        return self.radii[key]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of examples and number of rays."""
+        return self.radii.shape[0], self.radii.shape[1]
+
+    @property
+    def whole(self) -> NDArray[np.float64]:
+        """Radii of the examples that the image border does not cut, (M, K)."""
+        return self.radii[~self.cut]
+
+
+def shape_examples(masks: ArrayLike, seeds: ArrayLike, *, rays: int = 360) -> ShapeExamples:
+    """Measure the radii of whole cells.
+
+    Parameters
+    ----------
+    masks : (N, H, W) bool
+        One whole mask a cell; masks may overlap.
+    seeds : (N, 2) float
+        Row and column of a point in each cell, usually the centroid of its nucleus.
+    rays : int
+        Number of radii K, at least 16.
+
+    Returns
+    -------
+    ShapeExamples
+        An (N, K) array-like, with ``cut`` telling the cells that the image border cuts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, columns = np.mgrid[:64, :64]
+    >>> disc = np.hypot(rows - 30, columns - 32) <= 20
+    >>> examples = shape_examples([disc], [(30, 32)], rays=36)
+    >>> examples.shape, bool(np.allclose(examples, 20, atol=0.8)), bool(examples.cut[0])
+    ((1, 36), True, False)
+    """
+    masks, seeds = np.asarray(masks), np.asarray(seeds, dtype=np.float64)
+    if masks.ndim != 3 or seeds.shape != (len(masks), 2):
+        raise ValueError(
+            f"masks are (N, H, W) and seeds (N, 2), one seed a mask; given were {masks.shape} and {seeds.shape}"
+        )
+    radii, cut = np.zeros((len(masks), rays)), np.zeros(len(masks), dtype=np.bool_)
+    for index, (mask, seed) in enumerate(zip(masks, seeds, strict=True)):
+        radii[index], cut_rays = outermost_crossings(mask, seed, rays)
+        if not radii[index].any():
+            raise ValueError(f"no ray from seed {index} at {tuple(seed)} meets its mask: is the mask empty, or the order?")
+        cut[index] = bool(cut_rays.any())
+    return ShapeExamples(radii, cut)
+
+
+def _checked_mask(mask: ArrayLike) -> NDArray[np.bool_]:
+    mask = np.asarray(mask)
+    if mask.ndim != 2 or mask.size == 0:
+        raise ValueError(f"a mask is a non-empty (H, W) array; given was one of shape {mask.shape}")
+    return np.ascontiguousarray(mask, dtype=np.bool_)
+
+
+def _checked_seed(seed: ArrayLike, shape: tuple[int, ...]) -> tuple[float, float]:
+    seed = np.asarray(seed, dtype=np.float64)
+    if seed.shape != (2,):
+        raise ValueError(f"a seed is (row, column); given was an array of shape {seed.shape}")
+    if not (np.all(seed >= -0.5) and np.all(seed <= np.array(shape) - 0.5)):
+        raise ValueError(f"the seed {tuple(seed.tolist())} lies outside the image of shape {shape}")
+    return float(seed[0]), float(seed[1])

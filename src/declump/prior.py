@@ -1,0 +1,211 @@
+"""The shape prior: a mean outline and its modes of variation, learnt from examples."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump.contours import MINIMUM_RAYS, ShapeExamples
+
+EXPLAINED = 0.995
+"""Share of the variance the modes must exceed, as in the paper."""
+
+
+@dataclass(frozen=True)
+class ShapePrior:
+    """The set of shape hypotheses ``mean + modes @ x``.
+
+    Attributes
+    ----------
+    mean : (K,) float64
+        Mean radii in pixels.
+    modes : (K, t) float64
+        Orthonormal eigenvectors of the covariance, by falling variance.
+    variances : (t,) float64
+        Variance of the examples along each mode in square pixels.
+    card : mapping
+        What the prior was made from, for people: text and numbers.
+    """
+
+    mean: NDArray[np.float64]
+    modes: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that are no prior."""
+        for name in ("mean", "modes", "variances"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
+        rays, count = self.mean.size, self.variances.size
+        if self.mean.ndim != 1 or rays < MINIMUM_RAYS or self.modes.shape != (rays, count) or self.variances.ndim != 1:
+            raise ValueError(
+                f"a prior has mean (K,) with K >= {MINIMUM_RAYS}, modes (K, t) and variances (t,); "
+                f"given were {self.mean.shape}, {self.modes.shape} and {self.variances.shape}"
+            )
+        if not all(np.isfinite(part).all() for part in (self.mean, self.modes, self.variances)):
+            raise ValueError("a prior holds finite numbers only; these arrays have NaN or infinity")
+        if self.mean.min() <= 0 or (count and self.variances.min() <= 0):
+            raise ValueError("mean radii and variances of a prior are positive; these are not all so")
+
+    @property
+    def rays(self) -> int:
+        """Number of rays K."""
+        return self.mean.size
+
+    @classmethod
+    def fit(
+        cls,
+        radii: ArrayLike | ShapeExamples,
+        *,
+        weights: ArrayLike | None = None,
+        modes: int | None = None,
+        explained: float = EXPLAINED,
+        card: Mapping[str, Any] | None = None,
+    ) -> ShapePrior:
+        """Learn a prior from shape examples (equations 6 and 7).
+
+        The importance of the examples enters the mean; the covariance about that mean counts every example once, as
+        printed. Examples that the image border cuts, as :func:`declump.shape_examples` flags them, stay out.
+
+        Parameters
+        ----------
+        radii : (N, K) float, or ShapeExamples
+            Radii of whole cells in pixels.
+        weights : (N,) float, optional
+            Importance of each example, 1 by default; only ratios matter.
+        modes : int, optional
+            Number of modes t. By default the first that hold more than ``explained`` of the variance.
+        explained : float
+            See ``modes``.
+        card : mapping, optional
+            What to note about the origin of the examples.
+
+        Returns
+        -------
+        ShapePrior
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> sizes = np.array([20.0, 22.0, 24.0, 26.0])
+        >>> prior = ShapePrior.fit(sizes[:, None] * np.ones(36))
+        >>> prior.modes.shape, float(round(prior.mean[0], 6))
+        ((36, 1), 23.0)
+        """
+        kept = ~radii.cut if isinstance(radii, ShapeExamples) else slice(None)
+        examples = np.asarray(radii, dtype=np.float64)
+        if examples.ndim != 2 or not np.isfinite(examples).all() or (examples.size and examples.min() < 0):
+            raise ValueError("shape examples are an (N, K) array of finite radii >= 0; these are not")
+        importance = np.ones(len(examples)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if importance.shape != (len(examples),) or not np.isfinite(importance).all() or np.any(importance < 0):
+            raise ValueError(f"weights are ({len(examples)},), one a shape, finite and >= 0; these are not")
+        examples, importance = examples[kept], importance[kept]
+        if len(examples) < 2 or importance.sum() <= 0:
+            raise ValueError(
+                f"a prior needs at least two whole shapes with a positive weight; {len(examples)} are left once those "
+                "cut by the image border are out"
+            )
+        mean = importance @ examples / importance.sum()
+        vectors, variances = _principal_modes(examples - mean)
+        count = _mode_count(variances, explained) if modes is None else modes
+        if not 0 <= count <= len(variances):
+            raise ValueError(f"these examples have {len(variances)} modes of variation; asked for were {count}")
+        return cls(mean, vectors[:, :count], variances[:count], dict(card or {}))
+
+    def instance(self, coefficients: ArrayLike) -> NDArray[np.float64]:
+        """Shape of given coefficients: ``mean + modes @ x``, for x of shape (..., t) an array (..., K) of radii."""
+        return self.mean + np.asarray(coefficients, dtype=np.float64) @ self.modes.T
+
+    def project(self, radii: ArrayLike) -> NDArray[np.float64]:
+        """Coefficients (..., t) of the hypothesis nearest to given radii (..., K)."""
+        return np.asarray((np.asarray(radii, dtype=np.float64) - self.mean) @ self.modes)
+
+    def resample(self, rays: int) -> ShapePrior:
+        """Give the same prior at another number of rays, by periodic linear interpolation over the angle."""
+        if rays == self.rays:
+            return self
+        old, new = np.arange(self.rays + 1) / self.rays, np.arange(rays) / rays
+
+        def interpolate(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.interp(new, old, np.append(values, values[0]))
+
+        modes = np.column_stack([interpolate(mode) for mode in self.modes.T]) if self.variances.size else np.empty((rays, 0))
+        lengths = np.linalg.norm(modes, axis=0)
+        return ShapePrior(interpolate(self.mean), modes / lengths, self.variances * lengths**2, self.card)
+
+    def save(self, path: str | Path) -> None:
+        """Write the prior as ``.npz``; the same prior always gives the same bytes."""
+        arrays = {"mean": self.mean, "modes": self.modes, "variances": self.variances}
+        arrays["card"] = np.frombuffer(json.dumps(dict(self.card), sort_keys=True).encode(), dtype=np.uint8)
+        path = Path(path)
+        unfinished = path.with_name(path.name + ".unfinished")
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in arrays.items():
+                buffer = io.BytesIO()
+                np.lib.format.write_array(buffer, array, allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
+        unfinished.replace(path)
+
+    @classmethod
+    def load(cls, source: str | Path) -> ShapePrior:
+        """Read a prior: ``"default"``, the one that ships with declump, or the path of a file written by :meth:`save`."""
+        shipped = source == "default"
+        path = Path(str(resources.files("declump") / "data" / "prior.npz")) if shipped else Path(source)
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or 'default'")
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                parts = {name: arrays[name] for name in ("mean", "modes", "variances", "card")}
+            card = json.loads(parts.pop("card").tobytes())
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a prior that declump wrote ({error})") from error
+        return cls(**parts, card=card)
+
+
+def turned_and_mirrored(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64]:
+    """Copies of shapes in evenly spaced directions, each also mirrored: a smear has no up and no handedness.
+
+    Parameters
+    ----------
+    radii : (N, K) float
+    turns : int
+        Directions; the turns are rounded to whole rays.
+
+    Returns
+    -------
+    (2 * turns * N, K) float64
+    """
+    radii = np.asarray(radii, dtype=np.float64)
+    mirrored = np.roll(radii[:, ::-1], 1, axis=1)
+    both = np.concatenate([radii, mirrored])
+    shifts = np.round(np.arange(turns) * radii.shape[1] / turns).astype(int)
+    return np.concatenate([np.roll(both, shift, axis=1) for shift in shifts])
+
+
+def _principal_modes(centred: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Eigenvectors and eigenvalues > 0 of the covariance 1/N sum(c c^T), each vector's largest entry positive."""
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
+    order = np.argsort(values)[::-1]
+    values, vectors = values[order], vectors[:, order]
+    count = int(np.sum(values > max(values[0], 1e-12) * 1e-12))
+    vectors = vectors[:, :count]
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
+    return vectors * np.where(largest < 0, -1.0, 1.0), values[:count]
+
+
+def _mode_count(variances: NDArray[np.float64], explained: float) -> int:
+    if not 0 < explained <= 1:
+        raise ValueError(f"the explained share of variance lies in (0, 1]; given was {explained}")
+    if not variances.size:
+        return 0
+    share = np.cumsum(variances) / variances.sum()
+    return min(int(np.searchsorted(share, explained, side="right")) + 1, variances.size)

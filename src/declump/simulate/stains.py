@@ -1,0 +1,91 @@
+"""Colours of the simulated stains, as optical density per channel with mean 1."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.simulate.shapes import CellShape, Floats
+
+STAINS = ("grey", "pap", "he")
+
+
+@dataclass(frozen=True)
+class Staining:
+    """How one slide took the stain; densities are natural logarithms, C channels.
+
+    ``cytoplasm`` (N, 2, C) holds the two densities between which each cell varies, ``nuclei`` (N, C) that of each
+    nucleus, ``debris`` (C,) that of bacteria and leukocytes, ``saturation`` the density that piled cytoplasm
+    approaches, ``background`` (C,) the clear field in grey levels.
+    """
+
+    cytoplasm: Floats
+    nuclei: Floats
+    debris: Floats
+    saturation: float
+    background: Floats
+
+
+# Density per channel (red, green, blue): the counterstains of Papanicolaou's EA and orange G, and haematoxylin.
+_BLUE_GREEN = (1.62, 0.77, 0.61)
+_PINK = (0.45, 1.48, 1.07)
+_ORANGE = (0.35, 0.95, 1.70)
+_PAP_NUCLEUS = (1.20, 1.18, 0.62)
+_EOSIN = (0.30, 1.65, 1.05)
+_EOSIN_PALE = (0.45, 1.50, 1.05)
+_HAEMATOXYLIN = (1.12, 1.30, 0.58)
+
+
+def draw_staining(
+    stain: str, cells: list[CellShape], clump_of: NDArray[np.intp], variety: float, rng: np.random.Generator
+) -> Staining:
+    """Draw the strength and hue of a slide and of each of its cells.
+
+    ``variety`` scales how far slides and cells differ; at 0 all cells of a kind have the same density.
+    """
+    count = len(cells)
+    parabasal = np.array([cell.parabasal for cell in cells], dtype=bool)
+    slide_strength, slide_nuclei = np.exp(variety * rng.normal(0, (0.2, 0.12)))
+    strength = np.where(parabasal, 0.34, 0.245) * slide_strength * np.exp(variety * rng.normal(0, 0.37, count))
+    nuclear = (0.6 if stain == "grey" else 0.82) * slide_nuclei * np.exp(variety * rng.normal(0, 0.2, count))
+    saturation = 0.75 * np.exp(variety * rng.uniform(-0.3, 0.3))
+    level = 231 + variety * rng.uniform(-14, 9)
+    if stain == "grey":
+        grey = np.ones(1, dtype=np.float32)
+        plasma = np.repeat(_outer(strength, grey)[:, None], 2, axis=1)
+        return Staining(plasma, _outer(nuclear, grey), 0.8 * grey, saturation, np.float32(level) * grey)
+    pap = stain == "pap"
+    dyes = np.array((_BLUE_GREEN, _PINK, _ORANGE) if pap else (_EOSIN, _EOSIN_PALE, _EOSIN))
+    dyes = _unit(dyes * np.exp(rng.normal(0, 0.06 * variety, (3, 3))))
+    shares = _mixture(parabasal, clump_of, rng)
+    tones = _unit(shares @ dyes * np.exp(rng.normal(0, 0.06 * variety, (count, 2, 3))))
+    nucleus = _unit(np.array(_PAP_NUCLEUS if pap else _HAEMATOXYLIN) * np.exp(rng.normal(0, 0.06 * variety, 3)))
+    tint = np.array((0, 2, 4) if pap else (4, 0, 4)) + rng.uniform(-3, 3, 3) * variety
+    return Staining(
+        np.asarray(0.9 * strength[:, None, None] * tones, dtype=np.float32),
+        _outer(nuclear, nucleus),
+        np.asarray(0.8 * nucleus, dtype=np.float32),
+        saturation,
+        np.asarray(level + tint, dtype=np.float32),
+    )
+
+
+def _mixture(parabasal: NDArray[np.bool_], clump_of: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Shares (N, 2, 3) of three dyes in the two tones of each cell.
+
+    The cells of a clump tend to agree, the two tones of a cell more so; parabasal cells take the first dye.
+    """
+    slide = rng.dirichlet((3, 1.6, 0.15))
+    clumps = [rng.dirichlet(0.1 + 4 * slide) for _ in range(int(clump_of.max(initial=-1)) + 1)]
+    cells = np.array([rng.dirichlet(0.05 + 2.5 * clumps[clump]) for clump in clump_of]).reshape(-1, 3)
+    cells[parabasal] = (0.9, 0.1, 0.0)
+    tones = [rng.dirichlet(0.1 + 7 * cell, 2) for cell in cells]
+    return np.array(tones).reshape(-1, 2, 3)
+
+
+def _outer(strength: NDArray[np.float64], colour: NDArray[np.floating]) -> Floats:
+    return np.asarray(strength[:, None] * colour, dtype=np.float32)
+
+
+def _unit(colours: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(colours / colours.mean(axis=-1, keepdims=True))
