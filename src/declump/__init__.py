@@ -1,1 +1,62 @@
-"""declump: every cell of an overlapping clump, whole."""
+"""declump: every cell of an overlapping clump, whole.
+
+The public names are imported when they are first used, so that ``import declump`` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from declump import datasets, evaluation, simulate
+    from declump.contours import ShapeExamples, shape_examples
+    from declump.evaluation import Score, score
+    from declump.evolution import Settings
+    from declump.learning import learn_prior
+    from declump.pipeline import evolve
+    from declump.prior import ShapePrior
+    from declump.segmentation import Segmentation
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Score": "declump.evaluation",
+    "Segmentation": "declump.segmentation",
+    "Settings": "declump.evolution",
+    "ShapeExamples": "declump.contours",
+    "ShapePrior": "declump.prior",
+    "evolve": "declump.pipeline",
+    "learn_prior": "declump.learning",
+    "score": "declump.evaluation",
+    "shape_examples": "declump.contours",
+}
+_MODULES = ("datasets", "evaluation", "simulate")
+
+__all__ = [
+    "Score",
+    "Segmentation",
+    "Settings",
+    "ShapeExamples",
+    "ShapePrior",
+    "datasets",
+    "evaluation",
+    "evolve",
+    "learn_prior",
+    "score",
+    "shape_examples",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name in _MODULES:
+        return import_module(f"declump.{name}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'declump' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -183,6 +183,18 @@ def pose(mean, modes, coefficients, log_scale, rotation, radii, basis):
 
 
 @njit(cache=True, nogil=True)
+def _entries_within(distances, first, end, limit):
+    """Index behind the last entry of a sector, sorted by distance, that lies within a limit."""
+    while first < end:
+        middle = (first + end) // 2
+        if distances[middle] <= limit:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@njit(cache=True, nogil=True)
 def cover(rows, columns, radii, softness, table, left, touched):
     """Multiply into ``left`` (H, W; ones before) what every cell leaves uncovered; give the number of pixels touched.
 
@@ -198,33 +210,37 @@ def cover(rows, columns, radii, softness, table, left, touched):
         for sector in range(rays):
             near = radii[cell, sector]
             far = radii[cell, sector + 1 if sector + 1 < rays else 0]
-            solid, end = min(near, far) - softness, max(near, far) + softness
-            for entry in range(starts[sector], starts[sector + 1]):
-                distance = distances[entry]
-                if distance >= end:
-                    break
+            end = starts[sector + 1]
+            band = _entries_within(distances, starts[sector], end, min(near, far) - softness)
+            outside = _entries_within(distances, band, end, max(near, far) + softness)
+            for entry in range(starts[sector], band):
                 row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
-                if row < 0 or row >= height or column < 0 or column >= width:
-                    continue
-                pixel = row * width + column
-                before = flat[pixel]
-                if distance <= solid:
-                    after = 0.0
-                else:
-                    depth = (near + fractions[entry] * (far - near) - distance) / softness
-                    if depth <= -1:
-                        continue
+                if 0 <= row < height and 0 <= column < width:
+                    pixel = row * width + column
+                    if flat[pixel] == 1.0:
+                        touched[count] = pixel
+                        count += 1
+                    flat[pixel] = 0.0
+            for entry in range(band, outside):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
+                if depth > -1 and 0 <= row < height and 0 <= column < width:
+                    pixel = row * width + column
+                    before = flat[pixel]
                     after = 0.0 if depth >= 1 else before * (0.5 - depth * (3 - depth * depth) / 4)
-                if before == 1.0 and after < 1.0:
-                    touched[count] = pixel
-                    count += 1
-                flat[pixel] = after
+                    if before == 1.0 and after < 1.0:
+                        touched[count] = pixel
+                        count += 1
+                    flat[pixel] = after
     return count
 
 
 @njit(cache=True, nogil=True)
-def soft_discrepancy(clump, left, touched, count, clump_size):
-    """Sum of ``(union - clump)^2`` over all pixels, of which only the touched ones differ from ``clump``."""
+def soft_discrepancy(clump, clump_size, left, touched, count):
+    """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.energy.soft_discrepancy`.
+
+    Untouched pixels have no union: together they give the clump's size less its touched pixels.
+    """
     clump_flat, left_flat = clump.ravel(), left.ravel()
     total = float(clump_size)
     for place in range(count):
@@ -235,158 +251,193 @@ def soft_discrepancy(clump, left, touched, count, clump_size):
 
 
 @njit(cache=True, nogil=True)
-def hard_discrepancy(clump, rows, columns, radii, rises, runs):
-    """Equation 2 with binary masks: number of pixels in which the union of the cells and the clump differ."""
-    union = np.zeros(clump.shape, dtype=np.bool_)
-    for cell in range(radii.shape[0]):
-        fill_contour(union, float(rows[cell]), float(columns[cell]), radii[cell], rises, runs)
-    different = 0
-    for row in range(clump.shape[0]):
-        for column in range(clump.shape[1]):
-            different += union[row, column] != clump[row, column]
+def hard_discrepancy(clump, clump_size, rows, columns, radii, rises, runs, table, union, touched):
+    """Equation 2 with binary masks; twin of :func:`declump.energy.hard_discrepancy`. ``union`` is False before and after."""
+    starts, d_rows, d_columns, distances, _ = table
+    cells, rays = radii.shape
+    height, width = union.shape
+    union_flat, clump_flat = union.ravel(), clump.ravel()
+    count = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            following = sector + 1 if sector + 1 < rays else 0
+            near, far = radii[cell, sector], radii[cell, following]
+            start_y, start_x = near * rises[sector], near * runs[sector]
+            edge_y, edge_x = far * rises[following] - start_y, far * runs[following] - start_x
+            certain = min(near, far) * np.cos(np.pi / rays) * 0.999999
+            for entry in range(starts[sector], _entries_within(distances, starts[sector], starts[sector + 1], max(near, far))):
+                y, x = d_rows[entry], d_columns[entry]
+                row, column = rows[cell] + y, columns[cell] + x
+                if not (0 <= row < height and 0 <= column < width):
+                    continue
+                pixel = row * width + column
+                if union_flat[pixel]:
+                    continue
+                if distances[entry] < certain or edge_x * (y - start_y) - edge_y * (x - start_x) > 0:
+                    union_flat[pixel] = True
+                    touched[count] = pixel
+                    count += 1
+    different = clump_size
+    for place in range(count):
+        different += -1 if clump_flat[touched[place]] else 1
+        union_flat[touched[place]] = False
     return different
 
 
 @njit(cache=True, nogil=True)
-def normal_equations(rows, columns, radii, basis, softness, table, clump, left, targets, precisions):
+def normal_equations(rows, columns, radii, basis, softness, table, clump, left, last, targets, precisions):
     """Gradient, diagonal blocks and off-diagonal blocks of the Gauss-Newton model of the soft energy.
 
-    Twin of :func:`declump.energy.normal_equations`.
+    Twin of :func:`declump.energy.normal_equations`. ``left`` is what :func:`cover` gives for these radii; ``last`` is
+    scratch, -1 for every pixel before and after. What the pixels say is gathered on the rays first, which costs little,
+    and then carried over to the parameters.
 
     Returns
     -------
     gradient : (N, P)
     blocks : (N, P, P)
-    pairs : (Q, 2) int, the cells that share a block
+    pairs : (Q, 2) int64
+        The pairs of cells whose outlines meet in a pixel; only they share a block.
     shared : (Q, P, P)
+    """
+    by_radius, diagonal, adjacent, meetings = _gather_on_rays(
+        rows, columns, radii, softness, table, clump.ravel(), left.ravel(), left.shape[1], last
+    )
+    by_radius += 2 * precisions * (radii - targets)
+    diagonal += 2 * precisions
+    gradient, blocks = _own_blocks(basis, by_radius, diagonal, adjacent)
+    pairs, shared = _shared_blocks(basis, meetings)
+    return gradient, blocks, pairs, shared
+
+
+@njit(cache=True, nogil=True)
+def _gather_on_rays(rows, columns, radii, softness, table, clump, left, width, last):
+    """Derivatives of the discrepancy by the radii: first, and second within a cell, (N, K) each.
+
+    The second ones couple a ray with itself (``diagonal``) and with the next (``adjacent``). Where outlines of two
+    cells meet in a pixel is kept as ``meetings``: for each visit of a pixel its cell, sector, fraction, slope, and the
+    visit by an earlier cell or -1.
     """
     starts, d_rows, d_columns, distances, fractions = table
     cells, rays = radii.shape
-    parameters = basis.shape[2]
-    height, width = left.shape
-    left_flat, clump_flat = left.ravel(), clump.ravel()
-
-    capacity = 4096
-    entry_cell = np.empty(capacity, dtype=np.int32)
-    entry_sector = np.empty(capacity, dtype=np.int32)
-    entry_fraction = np.empty(capacity)
-    entry_slope = np.empty(capacity)
-    entry_before = np.empty(capacity, dtype=np.int32)
-    last_entry = np.full(left_flat.size, -1, dtype=np.int32)
-    entries = 0
-
-    radius_gradient = np.zeros((cells, rays))
+    height = left.size // width
+    capacity = 0
+    bands = np.empty((cells, rays, 2), dtype=np.int64)
+    for cell in range(cells):
+        for sector in range(rays):
+            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
+            end = starts[sector + 1]
+            bands[cell, sector, 0] = _entries_within(distances, starts[sector], end, min(near, far) - softness)
+            bands[cell, sector, 1] = _entries_within(distances, bands[cell, sector, 0], end, max(near, far) + softness)
+            capacity += bands[cell, sector, 1] - bands[cell, sector, 0]
+    visit_cell = np.empty(capacity, dtype=np.int32)
+    visit_sector = np.empty(capacity, dtype=np.int32)
+    visit_fraction = np.empty(capacity)
+    visit_slope = np.empty(capacity)
+    visit_before = np.empty(capacity, dtype=np.int32)
+    visit_pixel = np.empty(capacity, dtype=np.int64)
+    visits = 0
+    by_radius = np.zeros((cells, rays))
     diagonal = np.zeros((cells, rays))
     adjacent = np.zeros((cells, rays))
     for cell in range(cells):
         for sector in range(rays):
             following = sector + 1 if sector + 1 < rays else 0
             near, far = radii[cell, sector], radii[cell, following]
-            solid, end = min(near, far) - softness, max(near, far) + softness
-            low, high = starts[sector], starts[sector + 1]
-            if low < high and distances[low] <= solid:
-                first, last = low, high
-                while last - first > 1:
-                    middle = (first + last) // 2
-                    if distances[middle] <= solid:
-                        first = middle
-                    else:
-                        last = middle
-                low = last
-            for place in range(low, high):
-                distance = distances[place]
-                if distance >= end:
-                    break
-                row, column = rows[cell] + d_rows[place], columns[cell] + d_columns[place]
-                if row < 0 or row >= height or column < 0 or column >= width:
+            for entry in range(bands[cell, sector, 0], bands[cell, sector, 1]):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                if not (0 <= row < height and 0 <= column < width):
                     continue
                 pixel = row * width + column
-                remaining = left_flat[pixel]
-                if remaining == 0.0:
-                    continue
-                fraction = fractions[place]
-                depth = (near + fraction * (far - near) - distance) / softness
-                if depth <= -1 or depth >= 1:
+                remaining = left[pixel]
+                fraction = fractions[entry]
+                depth = (near + fraction * (far - near) - distances[entry]) / softness
+                if remaining == 0.0 or depth <= -1 or depth >= 1:
                     continue
                 others = remaining / (0.5 - depth * (3 - depth * depth) / 4)
                 slope = others * 0.75 * (1 - depth * depth) / softness
-                residual = 1.0 - remaining - clump_flat[pixel]
-                radius_gradient[cell, sector] += 2 * residual * slope * (1 - fraction)
-                radius_gradient[cell, following] += 2 * residual * slope * fraction
+                push = 2 * (1.0 - remaining - clump[pixel]) * slope
+                by_radius[cell, sector] += push * (1 - fraction)
+                by_radius[cell, following] += push * fraction
                 squared = 2 * slope * slope
                 diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
                 diagonal[cell, following] += squared * fraction * fraction
                 adjacent[cell, sector] += squared * fraction * (1 - fraction)
-                if entries == capacity:
-                    capacity *= 2
-                    entry_cell = np.concatenate((entry_cell, np.empty_like(entry_cell)))
-                    entry_sector = np.concatenate((entry_sector, np.empty_like(entry_sector)))
-                    entry_fraction = np.concatenate((entry_fraction, np.empty_like(entry_fraction)))
-                    entry_slope = np.concatenate((entry_slope, np.empty_like(entry_slope)))
-                    entry_before = np.concatenate((entry_before, np.empty_like(entry_before)))
-                entry_cell[entries] = cell
-                entry_sector[entries] = sector
-                entry_fraction[entries] = fraction
-                entry_slope[entries] = slope
-                entry_before[entries] = last_entry[pixel]
-                last_entry[pixel] = entries
-                entries += 1
-        for ray in range(rays):
-            radius_gradient[cell, ray] += 2 * precisions[cell, ray] * (radii[cell, ray] - targets[cell, ray])
-            diagonal[cell, ray] += 2 * precisions[cell, ray]
+                visit_cell[visits], visit_sector[visits] = cell, sector
+                visit_fraction[visits], visit_slope[visits] = fraction, slope
+                visit_before[visits], visit_pixel[visits] = last[pixel], pixel
+                last[pixel] = visits
+                visits += 1
+    for visit in range(visits):
+        last[visit_pixel[visit]] = -1
+    meetings = visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
+    return by_radius, diagonal, adjacent, meetings
 
+
+@njit(cache=True, nogil=True)
+def _own_blocks(basis, by_radius, diagonal, adjacent):
+    """Gradient (N, P) and diagonal blocks (N, P, P) from the derivatives by the radii."""
+    cells, rays, parameters = basis.shape
     gradient = np.zeros((cells, parameters))
     blocks = np.zeros((cells, parameters, parameters))
     weighted = np.empty(parameters)
     for cell in range(cells):
-        own = basis[cell]
+        own, block = basis[cell], blocks[cell]
         for ray in range(rays):
+            before, following = ray - 1 if ray > 0 else rays - 1, ray + 1 if ray + 1 < rays else 0
+            on, back, forth = diagonal[cell, ray], adjacent[cell, before], adjacent[cell, ray]
+            if on == 0.0:
+                continue
             for p in range(parameters):
-                gradient[cell, p] += radius_gradient[cell, ray] * own[ray, p]
-            before, following = (ray - 1) % rays, (ray + 1) % rays
+                gradient[cell, p] += by_radius[cell, ray] * own[ray, p]
+                weighted[p] = on * own[ray, p] + forth * own[following, p] + back * own[before, p]
             for p in range(parameters):
-                weighted[p] = (
-                    diagonal[cell, ray] * own[ray, p]
-                    + adjacent[cell, ray] * own[following, p]
-                    + adjacent[cell, before] * own[before, p]
-                )
-            for p in range(parameters):
+                value = own[ray, p]
                 for q in range(parameters):
-                    blocks[cell, p, q] += own[ray, p] * weighted[q]
+                    block[p, q] += value * weighted[q]
+    return gradient, blocks
 
+
+@njit(cache=True, nogil=True)
+def _shared_blocks(basis, meetings):
+    """Off-diagonal blocks (Q, P, P) of the pairs (Q, 2) of cells that meet, the earlier cell first."""
+    visit_cell, visit_sector, visit_fraction, visit_slope, visit_before = meetings
+    cells, rays, parameters = basis.shape
     pair_of = np.full((cells, cells), -1, dtype=np.int32)
-    pairs = np.empty((cells * 4, 2), dtype=np.int64)
-    shared = np.zeros((cells * 4, parameters, parameters))
     count = 0
-    for entry in range(entries):
-        other = entry_before[entry]
+    for visit in range(visit_cell.size):
+        other = visit_before[visit]
+        while other >= 0:
+            if pair_of[visit_cell[other], visit_cell[visit]] < 0:
+                pair_of[visit_cell[other], visit_cell[visit]] = count
+                count += 1
+            other = visit_before[other]
+    pairs = np.empty((count, 2), dtype=np.int64)
+    for first in range(cells):
+        for second in range(cells):
+            if pair_of[first, second] >= 0:
+                pairs[pair_of[first, second]] = first, second
+    shared = np.zeros((count, parameters, parameters))
+    later = np.empty(parameters)
+    for visit in range(visit_cell.size):
+        other = visit_before[visit]
         if other < 0:
             continue
-        cell, sector, fraction = entry_cell[entry], entry_sector[entry], entry_fraction[entry]
+        cell, sector, fraction = visit_cell[visit], visit_sector[visit], visit_fraction[visit]
         following = sector + 1 if sector + 1 < rays else 0
         for q in range(parameters):
-            weighted[q] = (1 - fraction) * basis[cell, sector, q] + fraction * basis[cell, following, q]
+            later[q] = (1 - fraction) * basis[cell, sector, q] + fraction * basis[cell, following, q]
         while other >= 0:
-            earlier, sector, fraction = entry_cell[other], entry_sector[other], entry_fraction[other]
+            earlier, sector, fraction = visit_cell[other], visit_sector[other], visit_fraction[other]
             following = sector + 1 if sector + 1 < rays else 0
-            pair = pair_of[earlier, cell]
-            if pair < 0:
-                pair = count
-                if count == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                    shared = np.concatenate((shared, np.zeros_like(shared)))
-                pair_of[earlier, cell] = pair
-                pairs[pair, 0], pairs[pair, 1] = earlier, cell
-                count += 1
-            factor = 2 * entry_slope[entry] * entry_slope[other]
+            block = shared[pair_of[earlier, cell]]
+            factor = 2 * visit_slope[visit] * visit_slope[other]
             for p in range(parameters):
-                value = factor * (
-                    (1 - fraction) * basis[earlier, sector, p] + fraction * basis[earlier, following, p]
-                )
+                value = factor * ((1 - fraction) * basis[earlier, sector, p] + fraction * basis[earlier, following, p])
                 for q in range(parameters):
-                    shared[pair, p, q] += value * weighted[q]
-            other = entry_before[other]
-    return gradient, blocks, pairs[:count], shared[:count]
+                    block[p, q] += value * later[q]
+            other = visit_before[other]
+    return pairs, shared
 
 
 @njit(cache=True, nogil=True)

@@ -30,8 +30,8 @@ class PolarTable(NamedTuple):
     """
 
     starts: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    columns: NDArray[np.int32]
     distances: Floats
     fractions: Floats
 
@@ -44,7 +44,8 @@ def polar_table(rays: int, reach: int) -> PolarTable:
     order = np.lexsort((distances, sectors))
     order = order[distances[order] <= reach]
     starts = np.searchsorted(sectors[order], np.arange(rays + 1))
-    return PolarTable(starts, rows[order], columns[order], distances[order], fractions[order])
+    offsets = rows[order].astype(np.int32), columns[order].astype(np.int32)
+    return PolarTable(starts, *offsets, distances[order], fractions[order])
 
 
 def polar_coordinates(

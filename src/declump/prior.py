@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.contours import MINIMUM_RAYS, ShapeExamples
+from declump.reach import ReachModel
 
 EXPLAINED = 0.995
 """Share of the variance the modes must exceed, as in the paper."""
@@ -32,6 +33,8 @@ class ShapePrior:
         Orthonormal eigenvectors of the covariance, by falling variance.
     variances : (t,) float64
         Variance of the examples along each mode in square pixels.
+    reach : ReachModel, optional
+        What is known of how far a cell extends in its clump; see :mod:`declump.reach`. None knows shapes only.
     card : mapping
         What the prior was made from, for people: text and numbers.
     """
@@ -39,6 +42,7 @@ class ShapePrior:
     mean: NDArray[np.float64]
     modes: NDArray[np.float64]
     variances: NDArray[np.float64]
+    reach: ReachModel | None = None
     card: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -119,7 +123,7 @@ class ShapePrior:
         count = _mode_count(variances, explained) if modes is None else modes
         if not 0 <= count <= len(variances):
             raise ValueError(f"these examples have {len(variances)} modes of variation; asked for were {count}")
-        return cls(mean, vectors[:, :count], variances[:count], dict(card or {}))
+        return cls(mean, vectors[:, :count], variances[:count], card=dict(card or {}))
 
     def instance(self, coefficients: ArrayLike) -> NDArray[np.float64]:
         """Shape of given coefficients: ``mean + modes @ x``, for x of shape (..., t) an array (..., K) of radii."""
@@ -140,11 +144,13 @@ class ShapePrior:
 
         modes = np.column_stack([interpolate(mode) for mode in self.modes.T]) if self.variances.size else np.empty((rays, 0))
         lengths = np.linalg.norm(modes, axis=0)
-        return ShapePrior(interpolate(self.mean), modes / lengths, self.variances * lengths**2, self.card)
+        return replace(self, mean=interpolate(self.mean), modes=modes / lengths, variances=self.variances * lengths**2)
 
     def save(self, path: str | Path) -> None:
         """Write the prior as ``.npz``; the same prior always gives the same bytes."""
         arrays = {"mean": self.mean, "modes": self.modes, "variances": self.variances}
+        if self.reach is not None:
+            arrays["reach"] = np.array([self.reach.spread, self.reach.intercept, *self.reach.weights])
         arrays["card"] = np.frombuffer(json.dumps(dict(self.card), sort_keys=True).encode(), dtype=np.uint8)
         path = Path(path)
         unfinished = path.with_name(path.name + ".unfinished")
@@ -164,11 +170,15 @@ class ShapePrior:
             raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or 'default'")
         try:
             with np.load(path, allow_pickle=False) as arrays:
-                parts = {name: arrays[name] for name in ("mean", "modes", "variances", "card")}
-            card = json.loads(parts.pop("card").tobytes())
+                mean, modes, variances = arrays["mean"], arrays["modes"], arrays["variances"]
+                card = json.loads(arrays["card"].tobytes())
+                reach = None
+                if "reach" in arrays:
+                    spread, intercept, *weights = arrays["reach"]
+                    reach = ReachModel(np.array(weights), float(intercept), float(spread))
+            return cls(mean, modes, variances, reach, card)
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{path} is not a prior that declump wrote ({error})") from error
-        return cls(**parts, card=card)
 
 
 def turned_and_mirrored(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64]:

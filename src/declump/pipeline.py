@@ -1,0 +1,131 @@
+"""From a clump mask and seeds to a segmentation: the stages in order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump import contours
+from declump.clumps import Clump, checked_mask, seed_pixels, split_clumps
+from declump.evolution import SETTINGS, Evolution, Settings, evolve_clump
+from declump.prior import ShapePrior
+from declump.segmentation import ClumpRecord, Segmentation
+
+CROWDING = 0.94
+"""Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
+LARGEST_RADIUS = 256.0
+"""Objects with a larger mean radius, in pixels, are evolved on a coarser grid: nothing is gained by a finer one."""
+
+
+def evolve(
+    mask: ArrayLike,
+    seeds: ArrayLike,
+    *,
+    prior: ShapePrior | str = "default",
+    setting: str | Settings = "joint",
+    scale: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Segmentation:
+    """Find the whole outline of every object of overlapping clumps.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+        Where there is any object; may hold many clumps. Also 0 and 1, or 0 and 255.
+    seeds : (N, 2) float
+        Row and column of one point in each object, in a cell the centroid of its nucleus. A seed is taken at the centre
+        of its pixel.
+    prior : ShapePrior or str
+        What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
+    setting : "joint", "paper" or Settings
+        ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
+        unusual shapes. ``"paper"``: the published method read literally.
+    scale : float, optional
+        Size of the objects relative to the prior's examples. By default it follows from the area per seed.
+    progress : callable, optional
+        Called with the number of cells done and in all, after every clump.
+
+    Returns
+    -------
+    Segmentation
+        One row a seed, in the order given. A seed outside the mask gets an empty outline, clump -1, and a warning; a
+        clump without a seed gets no cell, and its whole size as energy. Cells may reach beyond the image border, where
+        nothing is counted.
+
+    Raises
+    ------
+    ValueError
+        For arrays of the wrong shape, seeds outside the image, two seeds on one pixel, an unknown setting.
+
+    Examples
+    --------
+    >>> import numpy as np, declump
+    >>> rows, columns = np.mgrid[:120, :170]
+    >>> two = (np.hypot(rows - 60, columns - 60) < 40) | (np.hypot(rows - 60, columns - 105) < 40)
+    >>> result = declump.evolve(two, [(60, 60), (60, 105)])
+    >>> len(result), result.masks.shape, bool(result.energy[0] < 0.05 * two.sum())
+    (2, (2, 120, 170), True)
+    """
+    mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
+    prior = ShapePrior.load(prior) if isinstance(prior, str) else prior
+    chosen = _settings(setting)
+    if scale is not None and not (np.isfinite(scale) and scale > 0):
+        raise ValueError(f"the scale is a number > 0, the size of the objects relative to the prior's; given was {scale}")
+
+    clumps = split_clumps(mask, pixels)
+    size = estimated_scale(clumps, prior) if scale is None else float(scale)
+    radii, owner = np.zeros((len(pixels), prior.rays)), np.full(len(pixels), -1, dtype=np.int64)
+    records, done = [], 0
+    for clump in clumps:
+        if clump.cells.size:
+            evolution = _evolve_at_fitting_resolution(clump, prior, chosen, size)
+            radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
+            records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
+            done += len(clump.cells)
+        else:
+            records.append(ClumpRecord(clump.size, (clump.size,), "no seed"))
+        if progress:
+            progress(done, len(pixels))
+    outside = np.flatnonzero(owner < 0)
+    if outside.size:
+        warnings.warn(f"{outside.size} of {len(pixels)} seeds lie outside the mask and got an empty outline: "
+                      f"{', '.join(map(str, outside[:10]))}{' ...' if outside.size > 10 else ''}", stacklevel=2)  # fmt: skip
+    return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))
+
+
+def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
+    """Size of the objects relative to the prior's examples, from the area per seed of all clumps that have seeds."""
+    seeded = [clump for clump in clumps if clump.cells.size]
+    if not seeded:
+        return 1.0
+    area_per_seed = sum(clump.size for clump in seeded) / sum(clump.cells.size for clump in seeded)
+    return float(np.sqrt(area_per_seed / contours.area(prior.mean)) / CROWDING)
+
+
+def _settings(setting: str | Settings) -> Settings:
+    if isinstance(setting, Settings):
+        return setting
+    if setting not in SETTINGS:
+        raise ValueError(f"the setting is one of {', '.join(map(repr, SETTINGS))}, or a Settings; given was {setting!r}")
+    return SETTINGS[setting]
+
+
+def _evolve_at_fitting_resolution(clump: Clump, prior: ShapePrior, settings: Settings, scale: float) -> Evolution:
+    """Evolve a clump, of very large objects on every n-th pixel; its discrepancy then counts each for n x n."""
+    stride = int(np.ceil(scale * prior.mean.mean() / LARGEST_RADIUS))
+    if stride <= 1:
+        return evolve_clump(clump, prior, settings, scale=scale)
+    from dataclasses import replace
+
+    thinned = replace(clump, mask=_every(clump.mask, stride), seeds=clump.seeds // stride)
+    evolution = evolve_clump(thinned, prior, settings, scale=scale / stride)
+    history = tuple(value * stride**2 for value in evolution.history)
+    return replace(evolution, radii=evolution.radii * stride, history=history)
+
+
+def _every(mask: NDArray[np.bool_], stride: int) -> NDArray[np.bool_]:
+    """Pixels in the middle of each block of ``stride`` x ``stride``."""
+    return np.ascontiguousarray(mask[stride // 2 :: stride, stride // 2 :: stride])

@@ -1,0 +1,114 @@
+"""The result: one contour per cell, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump import contours
+
+Ended = Literal["explained", "no decrease", "bound", "no seed"]
+
+
+@dataclass(frozen=True)
+class ClumpRecord:
+    """How one clump was explained.
+
+    Attributes
+    ----------
+    size : int
+        Pixels of the clump.
+    history : tuple of int
+        Hard discrepancy (equation 2) in pixels at the start and after every step; a clump without a seed has its size.
+    stopped : str
+        "explained", "no decrease", "bound" (see :class:`declump.evolution.Evolution`), or "no seed".
+    """
+
+    size: int
+    history: tuple[int, ...]
+    stopped: Ended
+
+    @property
+    def energy(self) -> int:
+        """Discrepancy in the end, in pixels."""
+        return self.history[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Segmentation:
+    """Every cell of an image, whole; cells may overlap.
+
+    Attributes
+    ----------
+    shape : (H, W)
+        Size of the image.
+    seeds : (N, 2) float64
+        Row and column from which each cell's radii are counted.
+    radii : (N, K) float64
+        Outlines in pixels; all zero for a cell that has no clump.
+    clump : (N,) int64
+        Number of the clump each cell lies in; -1 for a seed that lies in none.
+    clumps : sequence of ClumpRecord
+        One a clump of the mask, also those without a seed.
+    """
+
+    shape: tuple[int, int]
+    seeds: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    clump: NDArray[np.int64]
+    clumps: Sequence[ClumpRecord] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together."""
+        count = len(self.seeds)
+        if self.seeds.shape != (count, 2) or self.radii.ndim != 2 or len(self.radii) != count or self.clump.shape != (count,):
+            raise ValueError(
+                "a segmentation has seeds (N, 2), radii (N, K) and clump (N,); "
+                f"given were {self.seeds.shape}, {self.radii.shape} and {self.clump.shape}"
+            )
+        if not (np.isfinite(self.seeds).all() and np.isfinite(self.radii).all()) or (self.radii < 0).any():
+            raise ValueError("seeds and radii are finite, and radii are not negative; these are not")
+        if len(self.clumps) and count and self.clump.max() >= len(self.clumps):
+            raise ValueError(f"a cell names clump {self.clump.max()}, but there are only {len(self.clumps)}")
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self.seeds)
+
+    @cached_property
+    def masks(self) -> NDArray[np.bool_]:
+        """Whole masks (N, H, W) of all cells; made at first use and kept. For one at a time see :meth:`mask`."""
+        result = np.zeros((len(self), *self.shape), dtype=np.bool_)
+        for index in range(len(self)):
+            result[index] = self.mask(index)
+        return result
+
+    def mask(self, index: int) -> NDArray[np.bool_]:
+        """Whole mask (H, W) of one cell."""
+        return contours.to_mask(self.seeds[index], self.radii[index], self.shape)
+
+    @property
+    def polygons(self) -> NDArray[np.float64]:
+        """Outlines (N, K, 2) as row and column of their vertices; they may leave the image."""
+        rows, columns = contours.directions(self.radii.shape[1])
+        return self.seeds[:, None, :] + self.radii[:, :, None] * np.column_stack([rows, columns])
+
+    @property
+    def areas(self) -> NDArray[np.float64]:
+        """Areas (N,) inside the outlines in square pixels, also of parts outside the image."""
+        return np.asarray(contours.area(self.radii))
+
+    @property
+    def overlap_degree(self) -> NDArray[np.float64]:
+        """Share (N,) of each outline's length that lies inside other cells."""
+        return contours.overlap_degree(self.seeds, self.radii)
+
+    @property
+    def energy(self) -> NDArray[np.int64]:
+        """Hard discrepancy (equation 2) of every clump in pixels."""
+        return np.array([record.energy for record in self.clumps], dtype=np.int64)
