@@ -48,7 +48,7 @@ def largest_copy(shape: ArrayLike, exits: ArrayLike, *, tolerated: float = TOLER
 def largest_copy_by_sorting(
     shape: NDArray[np.float64], exits: NDArray[np.float64], tolerated: int
 ) -> tuple[float, int]:
-    """Readable twin of the compiled search: scale, and rotation as a number of rays, with ``tolerated`` rays left out."""
+    """Readable twin of the compiled search: scale, and rotation in rays, with ``tolerated`` rays left out."""
     ratios = np.stack([np.sort(exits / np.roll(shape, shift)) for shift in range(shape.size)])
     scales = ratios[:, tolerated]
     return float(scales.max()), int(scales.argmax())

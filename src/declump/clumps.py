@@ -37,11 +37,6 @@ class Clump:
         """Number of pixels of the clump."""
         return int(np.count_nonzero(self.mask))
 
-    @property
-    def typical_radius(self) -> float:
-        """Radius in pixels of a disc with the area that falls to each cell if none overlapped."""
-        return float(np.sqrt(self.size / (np.pi * max(len(self.cells), 1))))
-
 
 def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
     """Split a mask into its connected pieces (8-neighbours), each with its seeds.
@@ -86,7 +81,7 @@ def checked_mask(mask: ArrayLike) -> NDArray[np.bool_]:
         raise ValueError(f"the clump mask is a non-empty (H, W) array; given was one of shape {mask.shape}")
     if mask.dtype != np.bool_ and not np.isin(np.unique(mask)[:3], (0, 1, 255)).all():
         raise ValueError(
-            f"the clump mask holds True and False (or 0 and 1, or 0 and 255); given was {mask.dtype} with other values: "
+            f"the clump mask holds True and False, or 0 and 1, or 0 and 255; given was {mask.dtype} with other values: "
             "threshold it first"
         )
     return np.ascontiguousarray(mask != 0)
@@ -105,7 +100,9 @@ def seed_pixels(seeds: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
     outside = np.flatnonzero(((pixels < 0) | (pixels >= np.array(shape))).any(axis=1))
     if outside.size:
         first = tuple(seeds[outside[0]].tolist())
-        raise ValueError(f"seed {outside[0]} at {first} lies outside the image of shape {tuple(shape)}: are rows first?")
+        raise ValueError(
+            f"seed {outside[0]} at {first} lies outside the image of shape {tuple(shape)}: rows come first"
+        )
     _, first_of, count = np.unique(pixels, axis=0, return_index=True, return_counts=True)
     if (count > 1).any():
         index = first_of[count > 1].min()

@@ -39,7 +39,9 @@ def directions(rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.sin(angles), np.cos(angles)
 
 
-def outermost_crossings(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def outermost_crossings(
+    mask: ArrayLike, seed: ArrayLike, rays: int = 360
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Distance from a seed to the outermost boundary of a mask along each ray, to a fraction of a pixel.
 
     The mask is read between pixels by bilinear interpolation, its boundary lies at 1/2.
@@ -61,7 +63,8 @@ def outermost_crossings(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> tu
         True for a ray on which the mask reaches the border of the image: the radius is then that of the border.
     """
     mask, (row, column) = _checked_mask(mask), _checked_seed(seed, np.shape(mask))
-    return _kernels.outermost_crossings(mask, row, column, *directions(rays), RAY_STEP)
+    radii, cut = _kernels.outermost_crossings(mask, row, column, *directions(rays), RAY_STEP)
+    return radii, cut
 
 
 def first_exits(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> NDArray[np.float64]:
@@ -82,7 +85,8 @@ def first_exits(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> NDArray[np
         Distances in pixels.
     """
     mask, (row, column) = _checked_mask(mask), _checked_seed(seed, np.shape(mask))
-    return _kernels.first_exits(mask, row, column, *directions(rays), RAY_STEP)
+    exits: NDArray[np.float64] = _kernels.first_exits(mask, row, column, *directions(rays), RAY_STEP)
+    return exits
 
 
 def sample_ray(
@@ -185,7 +189,7 @@ def inside(points: ArrayLike, seed: ArrayLike, radii: ArrayLike) -> NDArray[np.b
     ends = polygon((0.0, 0.0), radii)
     start, end = ends[sector], np.roll(ends, -1, axis=0)[sector]
     edge = end - start
-    return edge[..., 1] * (row - start[..., 0]) - edge[..., 0] * (column - start[..., 1]) > 0
+    return np.asarray(edge[..., 1] * (row - start[..., 0]) - edge[..., 0] * (column - start[..., 1]) > 0)
 
 
 def to_mask(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> NDArray[np.bool_]:
@@ -334,7 +338,7 @@ def shape_examples(masks: ArrayLike, seeds: ArrayLike, *, rays: int = 360) -> Sh
     for index, (mask, seed) in enumerate(zip(masks, seeds, strict=True)):
         radii[index], cut_rays = outermost_crossings(mask, seed, rays)
         if not radii[index].any():
-            raise ValueError(f"no ray from seed {index} at {tuple(seed)} meets its mask: is the mask empty, or the order?")
+            raise ValueError(f"no ray from seed {index} at {tuple(seed.tolist())} meets its mask: is the mask empty?")
         cut[index] = bool(cut_rays.any())
     return ShapeExamples(radii, cut)
 

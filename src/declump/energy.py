@@ -3,10 +3,13 @@
 This is the text to read; :mod:`declump._kernels` computes the same numbers fast.
 
 A cell covers a pixel at distance d from its seed by ``u = step((R - d) / softness)``, where R is its radius in the
-pixel's direction and ``step`` rises smoothly from 0 at -1 to 1 at 1. N cells cover it by ``U = 1 - prod(1 - u_i)``. With
-the clump C (1 inside, 0 outside) the soft discrepancy is ``sum (U - C)^2``, a non-linear least-squares problem; the hard
-one, which the paper prints, is what remains when the softness goes to zero. Pixels further than the softness from every
-outline do not change, and are not visited by the kernels.
+pixel's direction and ``step`` rises smoothly from 0 at -1 to 1 at 1. N cells cover it by ``U = 1 - prod(1 - u_i)``.
+With the clump C (1 inside, 0 outside) the soft discrepancy is ``sum (U - C)^2``, a non-linear least-squares problem;
+the hard one, which the paper prints, is what remains when the softness goes to zero. Pixels further than the softness
+from every outline do not change, and are not visited by the kernels.
+
+Between two rays the radius is interpolated linearly by the angle; the polygon that a mask is filled from runs along the
+chord instead, nearer to the seed by at most ``R (1 - cos(pi / K))``: 0.004 pixels for a radius of 100 and K = 360.
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ Floats = NDArray[np.float64]
 class PolarTable(NamedTuple):
     """Pixels round a seed that sits on a pixel centre: sector by sector, in each from near to far.
 
-    ``starts`` (K + 1,) tells where each sector begins; ``rows`` and ``columns`` are offsets from the seed, ``distances``
-    in pixels, ``fractions`` how far through its sector a pixel lies, from 0 to 1.
+    ``starts`` (K + 1,) tells where each sector begins; ``rows`` and ``columns`` are offsets from the seed,
+    ``distances`` in pixels, ``fractions`` how far through its sector a pixel lies, from 0 to 1.
     """
 
     starts: NDArray[np.int64]
@@ -36,7 +39,7 @@ class PolarTable(NamedTuple):
     fractions: Floats
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def polar_table(rays: int, reach: int) -> PolarTable:
     """Table of all pixels within ``reach`` pixels of a seed, for K rays."""
     rows, columns = (part.ravel() for part in np.mgrid[-reach : reach + 1, -reach : reach + 1])
@@ -68,9 +71,7 @@ def smooth_step_slope(depth: Floats) -> Floats:
     return 0.75 * (1 - np.clip(depth, -1, 1) ** 2)
 
 
-def pose(
-    mean: Floats, modes: Floats, coefficients: Floats, log_scale: float, rotation: float
-) -> tuple[Floats, Floats]:
+def pose(mean: Floats, modes: Floats, coefficients: Floats, log_scale: float, rotation: float) -> tuple[Floats, Floats]:
     """Radii of a hypothesis, scaled and turned, and their derivatives.
 
     Parameters
@@ -89,7 +90,7 @@ def pose(
     shape, scale = mean + modes @ coefficients, np.exp(log_scale)
     radii = scale * contours.rotate(shape, rotation)
     whole, _, slopes = _kernels.rotation_taps(float(rotation), mean.size)
-    turning = sum((slope * np.roll(shape, whole + tap - 1) for tap, slope in enumerate(slopes)), start=np.zeros_like(mean))
+    turning = np.sum([slope * np.roll(shape, whole + tap - 1) for tap, slope in enumerate(slopes)], axis=0)
     return radii, np.column_stack([scale * contours.rotate(modes.T, rotation).T, radii, scale * turning])
 
 
@@ -164,7 +165,8 @@ def normal_equations(
         others = np.prod(1 - np.delete(cover, index, axis=0), axis=0)
         slope = others * smooth_step_slope((radius - distances) / softness) / softness
         following = (sectors + 1) % radii.shape[1]
-        by_parameters = (1 - fractions)[..., None] * basis[index][sectors] + fractions[..., None] * basis[index][following]
+        own, share = basis[index], fractions[..., None]
+        by_parameters = (1 - share) * own[sectors] + share * own[following]
         jacobian[:, index] = (slope[..., None] * by_parameters).reshape(residuals.size, parameters)
     gradient = 2 * np.einsum("m,mip->ip", residuals, jacobian)
     hessian = 2 * np.einsum("mip,mjq->ipjq", jacobian, jacobian)
@@ -183,5 +185,6 @@ def _rays_at_pixels(
     for seed, radius in zip(seeds, radii, strict=True):
         distances, sectors, fractions = polar_coordinates(grid[0] - seed[0], grid[1] - seed[1], radius.size)
         following = (sectors + 1) % radius.size
-        result.append((distances, (1 - fractions) * radius[sectors] + fractions * radius[following], sectors, fractions))
+        interpolated = (1 - fractions) * radius[sectors] + fractions * radius[following]
+        result.append((distances, interpolated, sectors, fractions))
     return result

@@ -223,9 +223,10 @@ class _Model:
 
     def step(self, region: float) -> tuple[Floats, bool]:
         """Approximate minimiser within a region (equation 5), and whether it lies on the border of the region."""
-        return _kernels.truncated_conjugate_gradient(
+        step, on_border = _kernels.truncated_conjugate_gradient(
             self.gradient, self.blocks, self.pairs, self.shared, self.free, region, 0.1, 50
         )
+        return step, on_border
 
     def decrease(self, step: Floats) -> float:
         """Decrease that the model foresees for a step."""
@@ -279,7 +280,7 @@ class _Landscape:
         scales, rotations = np.array([largest_copy(*pair) for pair in zip(shapes, self.exits, strict=True)]).T
         closed = np.isfinite(scales)
         scales[~closed] = np.median(scales[closed]) if closed.any() else 1.0
-        return np.column_stack([np.log(np.maximum(scales, 1e-3)), rotations]) / POSE_UNITS
+        return np.asarray(np.column_stack([np.log(np.maximum(scales, 1e-3)), rotations]) / POSE_UNITS)
 
     def moved(self, state: _State, step: Floats) -> _State:
         """Take a step, kept inside the hypothesis set."""

@@ -64,7 +64,7 @@ def learn_prior(
             exits.append(np.stack([first_exits(clump.mask, seed, rays) for seed in clump.seeds]))
             seeds.append((clump.seeds, ~examples.cut[clump.cells]))
     if not radii:
-        raise ValueError("no whole cell was found to learn from: every cell is cut by an image border, or there is none")
+        raise ValueError("no whole cell to learn from: every cell is cut by an image border, or there is none")
     shapes = np.concatenate(radii)
     notes = {**(card or {}), "cells": cells, "whole cells": len(shapes), "turned and mirrored copies": copies}
     prior = ShapePrior.fit(turned_and_mirrored(shapes) if copies else shapes, modes=modes, card=notes)

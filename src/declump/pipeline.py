@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,7 +74,7 @@ def evolve(
     prior = ShapePrior.load(prior) if isinstance(prior, str) else prior
     chosen = _settings(setting)
     if scale is not None and not (np.isfinite(scale) and scale > 0):
-        raise ValueError(f"the scale is a number > 0, the size of the objects relative to the prior's; given was {scale}")
+        raise ValueError(f"the scale is a number > 0, the objects' size relative to the prior's; given was {scale}")
 
     clumps = split_clumps(mask, pixels)
     size = estimated_scale(clumps, prior) if scale is None else float(scale)
@@ -91,8 +92,11 @@ def evolve(
             progress(done, len(pixels))
     outside = np.flatnonzero(owner < 0)
     if outside.size:
-        warnings.warn(f"{outside.size} of {len(pixels)} seeds lie outside the mask and got an empty outline: "
-                      f"{', '.join(map(str, outside[:10]))}{' ...' if outside.size > 10 else ''}", stacklevel=2)  # fmt: skip
+        which = ", ".join(map(str, outside[:10])) + (" ..." if outside.size > 10 else "")
+        warnings.warn(
+            f"{outside.size} of {len(pixels)} seeds lie outside the mask and got an empty outline: {which}",
+            stacklevel=2,
+        )
     return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))
 
 
@@ -109,7 +113,7 @@ def _settings(setting: str | Settings) -> Settings:
     if isinstance(setting, Settings):
         return setting
     if setting not in SETTINGS:
-        raise ValueError(f"the setting is one of {', '.join(map(repr, SETTINGS))}, or a Settings; given was {setting!r}")
+        raise ValueError(f"the setting is {' or '.join(map(repr, SETTINGS))}, or a Settings; given was {setting!r}")
     return SETTINGS[setting]
 
 
@@ -118,8 +122,6 @@ def _evolve_at_fitting_resolution(clump: Clump, prior: ShapePrior, settings: Set
     stride = int(np.ceil(scale * prior.mean.mean() / LARGEST_RADIUS))
     if stride <= 1:
         return evolve_clump(clump, prior, settings, scale=scale)
-    from dataclasses import replace
-
     thinned = replace(clump, mask=_every(clump.mask, stride), seeds=clump.seeds // stride)
     evolution = evolve_clump(thinned, prior, settings, scale=scale / stride)
     history = tuple(value * stride**2 for value in evolution.history)

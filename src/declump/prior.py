@@ -140,9 +140,9 @@ class ShapePrior:
         old, new = np.arange(self.rays + 1) / self.rays, np.arange(rays) / rays
 
         def interpolate(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.interp(new, old, np.append(values, values[0]))
+            return np.asarray(np.interp(new, old, np.append(values, values[0])))
 
-        modes = np.column_stack([interpolate(mode) for mode in self.modes.T]) if self.variances.size else np.empty((rays, 0))
+        modes = np.array([interpolate(mode) for mode in self.modes.T]).reshape(-1, rays).T
         lengths = np.linalg.norm(modes, axis=0)
         return replace(self, mean=interpolate(self.mean), modes=modes / lengths, variances=self.variances * lengths**2)
 
@@ -163,7 +163,7 @@ class ShapePrior:
 
     @classmethod
     def load(cls, source: str | Path) -> ShapePrior:
-        """Read a prior: ``"default"``, the one that ships with declump, or the path of a file written by :meth:`save`."""
+        """Read a prior: ``"default"``, which ships with declump, or the path of a file that :meth:`save` wrote."""
         shipped = source == "default"
         path = Path(str(resources.files("declump") / "data" / "prior.npz")) if shipped else Path(source)
         if not path.is_file():

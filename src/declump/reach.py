@@ -45,8 +45,9 @@ class ReachModel:
         """Refuse numbers that are no model."""
         object.__setattr__(self, "weights", np.ascontiguousarray(self.weights, dtype=np.float64))
         count = 3 * (len(MEAN_WINDOWS) + len(MINIMUM_WINDOWS))
-        if self.weights.shape != (count,) or not np.isfinite([*self.weights, self.intercept]).all() or not self.spread > 0:
-            raise ValueError(f"a reach model has {count} finite weights, an intercept and a spread > 0; this one has not")
+        finite = np.isfinite([*self.weights, self.intercept, self.spread]).all()
+        if self.weights.shape != (count,) or not finite or self.spread <= 0:
+            raise ValueError(f"a reach model has {count} finite weights, an intercept and a spread > 0; this has not")
 
     def expected(self, exits: Floats, seeds: NDArray[np.int64], size: float) -> Floats:
         """Radii (N, K) in pixels that the cells of one clump are expected to have.
@@ -77,14 +78,14 @@ def surroundings(exits: Floats, seeds: NDArray[np.int64], size: float) -> Floats
     half_way = half_way_distances(seeds / size, rays)
 
     def width(window: float) -> int:
-        return max(2 * round(window * rays / 2) - 1, 1) if window < 1 else rays
+        return max(2 * int(window * rays / 2 + 0.5) - 1, 1) if window < 1 else rays
 
-    features = []
-    for profile in (outline, half_way, np.minimum(outline, half_way)):
-        for window in MEAN_WINDOWS:
-            features.append(ndimage.uniform_filter1d(profile, width(window), axis=1, mode="wrap"))
-        for window in MINIMUM_WINDOWS:
-            features.append(ndimage.minimum_filter1d(profile, width(window), axis=1, mode="wrap"))
+    features = [
+        look(profile, width(window), axis=1, mode="wrap")
+        for profile in (outline, half_way, np.minimum(outline, half_way))
+        for look, windows in ((ndimage.uniform_filter1d, MEAN_WINDOWS), (ndimage.minimum_filter1d, MINIMUM_WINDOWS))
+        for window in windows
+    ]
     return np.stack(features, axis=-1)
 
 

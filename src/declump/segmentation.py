@@ -66,7 +66,12 @@ class Segmentation:
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
         count = len(self.seeds)
-        if self.seeds.shape != (count, 2) or self.radii.ndim != 2 or len(self.radii) != count or self.clump.shape != (count,):
+        if (self.seeds.shape, self.clump.shape, self.radii.shape[:-1], self.radii.ndim) != (
+            (count, 2),
+            (count,),
+            (count,),
+            2,
+        ):
             raise ValueError(
                 "a segmentation has seeds (N, 2), radii (N, K) and clump (N,); "
                 f"given were {self.seeds.shape}, {self.radii.shape} and {self.clump.shape}"

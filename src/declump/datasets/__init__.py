@@ -26,5 +26,4 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     folder = Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
-    reader = isbi2014 if (folder / isbi2014.IMAGES_FILE).exists() else isbi2015
-    return reader.read(folder)
+    return isbi2014.read(folder) if (folder / isbi2014.IMAGES_FILE).exists() else isbi2015.read(folder)

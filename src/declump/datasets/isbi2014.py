@@ -48,9 +48,7 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     return (_annotated(index, images[index], cells[index], nuclei[index]) for index in range(len(images)))
 
 
-def _annotated(
-    index: int, image: NDArray[Any], cells: NDArray[Any], nuclei: NDArray[Any]
-) -> AnnotatedImage:
+def _annotated(index: int, image: NDArray[Any], cells: NDArray[Any], nuclei: NDArray[Any]) -> AnnotatedImage:
     name = f"train{index:02d}"
     masks = np.zeros((cells.size, *image.shape[:2]), bool)
     for mask, cell in zip(masks, cells.flat, strict=True):

@@ -6,7 +6,7 @@ in both: they must not be separated into training and test data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
 
+SAME_FIELD = (("frame014", "frame017"),)
+"""Frames that show partly the same field."""
 _LAYOUT = "FRAME/image.png, FRAME/nuclei.png and FRAME/cells/*.png"
 
 
@@ -49,6 +51,13 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
             if not part.exists():
                 raise FileNotFoundError(f"No {part}; the ISBI 2015 reader looks for {_LAYOUT}.")
     return (_annotated(frame) for frame in frames)
+
+
+def fields(names: Sequence[str]) -> list[int]:
+    """Number of the field each frame shows, for the ``groups`` of :func:`declump.evaluation.folds`."""
+    first_of = {name: same[0] for same in SAME_FIELD for name in same}
+    keys = [first_of.get(name, name) for name in names]
+    return [keys.index(key) for key in keys]
 
 
 def _annotated(frame: Path) -> AnnotatedImage:

@@ -31,9 +31,7 @@ _CONVEX_CUT = 1.0
 _Pixels = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-def assign_nuclei(
-    cells: NDArray[np.bool_], nuclei: NDArray[np.bool_]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def assign_nuclei(cells: NDArray[np.bool_], nuclei: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Give each cell its own nucleus out of a union mask, one to one.
 
     Parameters
@@ -130,9 +128,7 @@ def _components(mask: NDArray[np.bool_]) -> list[_Pixels]:
     return components
 
 
-def _costs(
-    pixels: _Pixels, cells: NDArray[np.bool_], depths: list[_Depth], smallest: float
-) -> NDArray[np.float64]:
+def _costs(pixels: _Pixels, cells: NDArray[np.bool_], depths: list[_Depth], smallest: float) -> NDArray[np.float64]:
     """Cost (N,) of a component as the nucleus of each cell; infinite where too little of it lies inside."""
     inside = cells[:, pixels[0], pixels[1]]
     shares = inside.mean(axis=1)

@@ -1,0 +1,123 @@
+"""Accuracy with true clump masks and nuclei, by the paper's five folds (one fifth trains, four fifths test).
+
+    python benchmarks/accuracy.py --data ../shared/data --write docs/results.md
+
+Every figure is over cells of images that the prior did not see. Rows with "prior of ..." use a prior learnt on the
+whole of the other data set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import declump
+from declump.datasets import AnnotatedImage, isbi2014, isbi2015
+from declump.evaluation import Score, folds, pool
+from declump.evolution import SETTINGS, Settings
+
+READERS = {"isbi2015": isbi2015, "isbi2014": isbi2014}
+TITLES = {"isbi2015": "ISBI 2015 (8 frames, 320 cells)", "isbi2014": "ISBI 2014 train (45 images, 270 cells)"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to learn and to evolve."""
+
+    label: str
+    setting: Settings
+    copies: bool = True
+    reach: bool = True
+    scale: float | None = None
+
+
+JOINT, PAPER = SETTINGS["joint"], SETTINGS["paper"]
+ROWS = (
+    Row("`joint` (default)", JOINT),
+    Row("`joint`, scale not estimated but 1", JOINT, scale=1.0),
+    Row("`joint`, without reach", JOINT, reach=False),
+    Row("`joint`, without reach and copies", JOINT, copies=False, reach=False),
+    Row("`joint`, stopped at E <= 5 %", replace(JOINT, explained=0.05)),
+    Row("`paper`", PAPER, copies=False, reach=False),
+)
+
+
+def measure(images: list[AnnotatedImage], priors: list[declump.ShapePrior], tests: list[np.ndarray], row: Row) -> tuple:
+    scores, seconds, cells, shares = [], 0.0, 0, []
+    for prior, test in zip(priors, tests, strict=True):
+        for index in test:
+            image = images[index]
+            clump = image.clump
+            start = time.perf_counter()
+            result = declump.evolve(clump, image.seeds, prior=prior, setting=row.setting, scale=row.scale)
+            seconds, cells = seconds + time.perf_counter() - start, cells + len(result)
+            scores.append(declump.score(image.cells, result.masks))
+            shares.append(result.energy.sum() / clump.sum())
+        print(".", end="", file=sys.stderr, flush=True)
+    return pool(scores), 1e3 * seconds / cells, float(np.mean(shares))
+
+
+def line(label: str, score: Score, milliseconds: float, share: float) -> str:
+    hidden = score.overlap_degree > 0
+    spread, bad = score.dice[hidden].std(), 100 * np.mean(score.dice[hidden] <= 0.7)
+    bins = " | ".join(f"{value:.3f}" for value in score.dice_by_overlap)
+    return (
+        f"| {label} | {score.dice_overlapping:.3f} ± {spread:.3f} | {score.dice_all:.3f} | {bins} | {bad:.1f} % "
+        f"| {score.aji:.3f} | {100 * share:.1f} % | {milliseconds:.1f} |"
+    )
+
+
+HEADER = (
+    "| | overlapping cells | all cells | (0, 1/4) | [1/4, 1/2) | [1/2, 3/4) | [3/4, 1] | Dice <= 0.7 | AJI | E / clump "
+    "| ms a cell |\n|---|---|---|---|---|---|---|---|---|---|---|"
+)
+
+
+def table(name: str, folder: Path, other: declump.ShapePrior | None, other_name: str) -> list[str]:
+    images = list(READERS[name].read(folder / name))
+    groups = isbi2015.fields([image.name for image in images]) if name == "isbi2015" else None
+    split = folds(len(images), groups=groups)
+    tests = [test for _, test in split]
+    lines = [f"### {TITLES[name]}", "", HEADER]
+    for row in ROWS:
+        priors = [
+            declump.learn_prior([images[index] for index in train], copies=row.copies, reach=row.reach)
+            for train, _ in split
+        ]
+        modes = sorted(prior.variances.size for prior in priors)
+        label = f"{row.label} (t = {modes[0]} to {modes[-1]})"
+        lines.append(line(label, *measure(images, priors, tests, row)))
+    if other is not None:
+        result = measure(images, [other], [np.arange(len(images))], ROWS[0])
+        lines.append(line(f"`joint`, prior of all of {other_name}, each image once", *result))
+    return [*lines, ""]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--write", type=Path, help="replace the part between the markers of this page")
+    options = parser.parse_args()
+    if not options.data.is_dir():
+        sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
+    whole = {name: declump.learn_prior(reader.read(options.data / name)) for name, reader in READERS.items()}
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    text = [f"Measured by `python benchmarks/accuracy.py` at commit {commit}, data of the two challenges.", ""]
+    for name, other in (("isbi2015", "isbi2014"), ("isbi2014", "isbi2015")):
+        text += table(name, options.data, whole[other], other.replace("isbi", "ISBI "))
+    print("\n".join(text))
+    if options.write:
+        before, _, rest = options.write.read_text().partition("<!-- accuracy -->")
+        _, _, after = rest.partition("<!-- end accuracy -->")
+        middle = "\n".join(["<!-- accuracy -->", *text, "<!-- end accuracy -->"])
+        options.write.write_text(before + middle + after)
+
+
+if __name__ == "__main__":
+    main()

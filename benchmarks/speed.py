@@ -1,0 +1,113 @@
+"""Speed on one core, after compilation; two things are always compared in one run.
+
+    make bench            or            python benchmarks/speed.py --data ../shared/data
+
+Real frames are used where they are found, simulated ones elsewhere. The process is pinned to one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np  # noqa: E402
+
+import declump  # noqa: E402
+from declump import simulate  # noqa: E402
+from declump.datasets import isbi2015  # noqa: E402
+
+
+def seconds(task: Any, repeats: int = 5) -> float:
+    task()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        task()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def clump_of(cells: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mask and seeds of one simulated clump of that many cells."""
+    side = int(120 * np.sqrt(cells)) + 200
+    smear = simulate.smear((side, side), cells=cells, clumps=1, overlap=0.5, rng=1)
+    return smear.clump, smear.seeds
+
+
+def per_cell(frames: list[tuple[str, np.ndarray, np.ndarray]]) -> None:
+    print("milliseconds per cell, mask and seeds in, contours out (median of 5 runs)")
+    values = []
+    for name, mask, seeds in frames:
+        values.append(1e3 * seconds(lambda mask=mask, seeds=seeds: declump.evolve(mask, seeds)) / len(seeds))
+        print(f"  {name:12} {len(seeds):3} cells  {values[-1]:6.2f}")
+    print(f"  median over frames: {np.median(values):.2f} ms per cell (target: 10)\n")
+
+
+def against_chan_vese() -> None:
+    from skimage.segmentation import morphological_chan_vese
+
+    mask, seeds = clump_of(10)
+    ours = seconds(lambda: declump.evolve(mask, seeds))
+    rows, columns = np.nonzero(mask)
+    crop = mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1].astype(float)
+    theirs = seconds(lambda: morphological_chan_vese(crop, 100))
+    print(f"10-cell clump of {crop.shape[0]} x {crop.shape[1]} px: {1e3 * ours:.0f} ms")
+    print(f"100 iterations of morphological_chan_vese on the same crop: {1e3 * theirs:.0f} ms")
+    print(f"ratio: {ours / theirs:.2f} (target: < 1)\n")
+
+
+def growth() -> None:
+    print("time per cell of one clump, by its number of cells")
+    base = None
+    for cells in (10, 30, 100, 300):
+        mask, seeds = clump_of(cells)
+        each = 1e3 * seconds(lambda mask=mask, seeds=seeds: declump.evolve(mask, seeds), repeats=3) / cells
+        base = base or each
+        print(f"  {cells:4} cells  {each:6.2f} ms per cell  {each / base:.2f} x that of 10 (target for 100: <= 3)")
+    print()
+
+
+def start_up() -> None:
+    def fresh(code: str, cache: str) -> float:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-c", code]
+        return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+
+    clock = "import time; s = time.perf_counter(); {}; print(time.perf_counter() - s)"
+    use = "import declump; declump.evolve([[0] * 99] * 9 + [[0] * 20 + [1] * 60 + [0] * 19] * 50, [(40, 40), (50, 60)])"
+    with tempfile.TemporaryDirectory() as cache:
+        print(f"import declump: {fresh(clock.format('import declump'), cache):.3f} s (target: < 0.5)")
+        print(f"import and first call, nothing compiled: {fresh(clock.format(use), cache):.1f} s (target: <= 10)")
+        print(f"the same again, compiled: {fresh(clock.format(use), cache):.1f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[1] / ".." / "shared" / "data")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    folder = options.data / "isbi2015"
+    if folder.is_dir():
+        frames = [(image.name, image.clump, image.seeds) for image in isbi2015.read(folder)]
+    else:
+        print(f"(no {folder}: simulated frames instead)")
+        smears = [simulate.smear((1024, 1024), cells=40, rng=seed) for seed in range(4)]
+        frames = [(f"simulated {index}", smear.clump, smear.seeds) for index, smear in enumerate(smears)]
+    per_cell(frames)
+    against_chan_vese()
+    growth()
+    start_up()
+
+
+if __name__ == "__main__":
+    main()

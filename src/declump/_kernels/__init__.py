@@ -1,0 +1,29 @@
+"""Compiled twins of the readable NumPy code: the same numbers, fast.
+
+Each kernel names the function it doubles; the tests hold the two together. None of them runs in parallel, so that the
+same input gives the same bytes whatever the number of threads. Loops are written out, since array expressions take
+long to compile.
+
+Shapes are written in these letters: N cells of a clump, K rays, P parameters a cell, H rows and W columns.
+"""
+
+from declump._kernels.discrepancy import cover, hard_discrepancy, soft_discrepancy
+from declump._kernels.model import normal_equations
+from declump._kernels.poses import pose, rotation_taps
+from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings
+from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
+
+__all__ = [
+    "cover",
+    "fill_contour",
+    "first_exits",
+    "hard_discrepancy",
+    "largest_copy",
+    "normal_equations",
+    "outermost_crossings",
+    "pose",
+    "predicted_decrease",
+    "rotation_taps",
+    "soft_discrepancy",
+    "truncated_conjugate_gradient",
+]

@@ -1,0 +1,133 @@
+"""How much of a clump the cells cover: the discrepancy, soft and hard."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from declump._kernels.types import Floats, Ints, Mask, Table
+
+
+@njit(cache=True, nogil=True)
+def entries_within(distances: Floats, first: int, end: int, limit: float) -> int:
+    """Index behind the last entry of a sector, sorted by distance, that lies within a limit."""
+    while first < end:
+        middle = (first + end) // 2
+        if distances[middle] <= limit:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@njit(cache=True, nogil=True)
+def cover(
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    softness: float,
+    table: Table,
+    left: Floats,
+    touched: Ints,
+) -> int:
+    """Multiply into ``left`` (H, W; ones before) what every cell leaves uncovered; give the number of pixels touched.
+
+    ``table`` is a :class:`declump.energy.PolarTable`: the pixels round a seed, sector by sector, from near to far, so
+    that only the pixels a cell can reach are visited. ``touched`` receives the flat indices of pixels below one.
+    """
+    starts, d_rows, d_columns, distances, fractions = table
+    cells, rays = radii.shape
+    height, width = left.shape
+    flat = left.ravel()
+    count = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            near = radii[cell, sector]
+            far = radii[cell, sector + 1 if sector + 1 < rays else 0]
+            end = starts[sector + 1]
+            band = entries_within(distances, starts[sector], end, min(near, far) - softness)
+            outside = entries_within(distances, band, end, max(near, far) + softness)
+            for entry in range(starts[sector], band):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                if 0 <= row < height and 0 <= column < width:
+                    pixel = row * width + column
+                    if flat[pixel] == 1.0:
+                        touched[count] = pixel
+                        count += 1
+                    flat[pixel] = 0.0
+            for entry in range(band, outside):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
+                if depth > -1 and 0 <= row < height and 0 <= column < width:
+                    pixel = row * width + column
+                    before = flat[pixel]
+                    after = 0.0 if depth >= 1 else before * (0.5 - depth * (3 - depth * depth) / 4)
+                    if before == 1.0 and after < 1.0:
+                        touched[count] = pixel
+                        count += 1
+                    flat[pixel] = after
+    return count
+
+
+@njit(cache=True, nogil=True)
+def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints, count: int) -> float:
+    """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.energy.soft_discrepancy`.
+
+    Untouched pixels have no union: together they give the clump's size less its touched pixels.
+    """
+    clump_flat, left_flat = clump.ravel(), left.ravel()
+    total = float(clump_size)
+    for place in range(count):
+        pixel = touched[place]
+        residual = 1.0 - left_flat[pixel] - clump_flat[pixel]
+        total += residual * residual - clump_flat[pixel]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def hard_discrepancy(
+    clump: Mask,
+    clump_size: int,
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    rises: Floats,
+    runs: Floats,
+    table: Table,
+    union: Mask,
+    touched: Ints,
+) -> int:
+    """Equation 2 with binary masks; twin of :func:`declump.energy.hard_discrepancy`.
+
+    ``union`` is scratch, False for every pixel before and after.
+    """
+    starts, d_rows, d_columns, distances, _ = table
+    cells, rays = radii.shape
+    height, width = union.shape
+    union_flat, clump_flat = union.ravel(), clump.ravel()
+    count = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            following = sector + 1 if sector + 1 < rays else 0
+            near, far = radii[cell, sector], radii[cell, following]
+            start_y, start_x = near * rises[sector], near * runs[sector]
+            edge_y, edge_x = far * rises[following] - start_y, far * runs[following] - start_x
+            certain = min(near, far) * np.cos(np.pi / rays) * 0.999999
+            end = entries_within(distances, starts[sector], starts[sector + 1], max(near, far))
+            for entry in range(starts[sector], end):
+                y, x = d_rows[entry], d_columns[entry]
+                row, column = rows[cell] + y, columns[cell] + x
+                if not (0 <= row < height and 0 <= column < width):
+                    continue
+                pixel = row * width + column
+                if union_flat[pixel]:
+                    continue
+                if distances[entry] < certain or edge_x * (y - start_y) - edge_y * (x - start_x) > 0:
+                    union_flat[pixel] = True
+                    touched[count] = pixel
+                    count += 1
+    different = clump_size
+    for place in range(count):
+        different += -1 if clump_flat[touched[place]] else 1
+        union_flat[touched[place]] = False
+    return different

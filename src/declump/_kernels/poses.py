@@ -1,0 +1,65 @@
+"""Shapes scaled and turned."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from declump._kernels.types import TAU, Floats
+
+
+@njit(cache=True, nogil=True)
+def rotation_taps(angle: float, rays: int) -> tuple[int, Floats, Floats]:
+    """Whole shift, four Catmull-Rom weights and their derivatives by the angle, for turning K radii by an angle."""
+    shift = angle * rays / TAU
+    whole = int(np.floor(shift))
+    f = shift - whole
+    weights = np.empty(4)
+    weights[0] = (-f + 2 * f * f - f * f * f) / 2
+    weights[1] = (2 - 5 * f * f + 3 * f * f * f) / 2
+    weights[2] = (f + 4 * f * f - 3 * f * f * f) / 2
+    weights[3] = (-f * f + f * f * f) / 2
+    slopes, density = np.empty(4), rays / TAU
+    slopes[0] = density * (-1 + 4 * f - 3 * f * f) / 2
+    slopes[1] = density * (-10 * f + 9 * f * f) / 2
+    slopes[2] = density * (1 + 8 * f - 9 * f * f) / 2
+    slopes[3] = density * (-2 * f + 3 * f * f) / 2
+    return whole, weights, slopes
+
+
+@njit(cache=True, nogil=True)
+def pose(
+    mean: Floats,
+    modes: Floats,
+    coefficients: Floats,
+    log_scale: float,
+    rotation: float,
+    radii: Floats,
+    basis: Floats,
+) -> None:
+    """Radii (K,) of a posed shape, and their derivatives (K, P) by coefficients, log scale and rotation.
+
+    Twin of :func:`declump.energy.pose`.
+    """
+    rays, count = modes.shape
+    whole, weights, slopes = rotation_taps(rotation, rays)
+    scale = np.exp(log_scale)
+    shape = np.empty(rays)
+    for ray in range(rays):
+        shape[ray] = mean[ray]
+        for mode in range(count):
+            shape[ray] += modes[ray, mode] * coefficients[mode]
+    for ray in range(rays):
+        value, slope = 0.0, 0.0
+        for mode in range(count):
+            basis[ray, mode] = 0.0
+        for tap in range(4):
+            source = (ray - whole - tap + 1) % rays
+            value += weights[tap] * shape[source]
+            slope += slopes[tap] * shape[source]
+            weight = scale * weights[tap]
+            for mode in range(count):
+                basis[ray, mode] += weight * modes[source, mode]
+        radii[ray] = scale * value
+        basis[ray, count] = scale * value
+        basis[ray, count + 1] = scale * slope

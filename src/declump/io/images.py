@@ -1,0 +1,238 @@
+"""Images, masks and labels from files, and seeds from labels."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump.io.decoding import decoded_pages, format_of, single_page
+
+PIECES = 10
+"""An image whose values fall into more pieces each, on average, is a photograph rather than labels."""
+_MASK_FILES = (".png", ".tif", ".tiff")
+
+
+def read_image(path: str | Path) -> NDArray[Any]:
+    """Read a picture.
+
+    Parameters
+    ----------
+    path : str or Path
+        A PNG, JPEG or TIFF file with one page, grey or colour; an alpha channel is dropped.
+
+    Returns
+    -------
+    (H, W) or (H, W, 3)
+        With the numbers of the file: bool, integers or floats.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it cannot be read, has several pages or another number of channels, or holds NaN or infinity.
+    """
+    pixels, _ = _colour_and_opacity(single_page(Path(path)), Path(path))
+    return pixels
+
+
+def read_mask(path: str | Path) -> NDArray[np.bool_]:
+    """Read a mask.
+
+    Parameters
+    ----------
+    path : str or Path
+        A PNG, JPEG or TIFF file with one page and at most two values, of which the larger is the foreground; a single
+        value is foreground unless it is 0. A colour mask has a black background; fully transparent pixels are
+        background.
+
+    Returns
+    -------
+    (H, W) bool
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it cannot be read, or has more than two values.
+    """
+    return _mask(single_page(Path(path)), Path(path))
+
+
+def read_labels(path: str | Path) -> NDArray[np.int64]:
+    """Read labels: one number a nucleus, or a mask whose connected pieces (8-neighbours) are the nuclei.
+
+    Parameters
+    ----------
+    path : str or Path
+        A PNG or TIFF file with one page. With at most two values it is a mask, see :func:`read_mask`, and may be a JPEG
+        too. Otherwise every integer above 0, or every colour but black, is a label.
+
+    Returns
+    -------
+    (H, W) int64
+        0 is background. The labels of the file are kept; pieces and colours are counted from 1.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it cannot be read, or holds negative numbers or fractions, or is a photograph.
+    """
+    path = Path(path)
+    values = _single_channel(single_page(path), path)
+    if np.unique(values).size <= 2:
+        from scipy import ndimage
+
+        pieces, _ = ndimage.label(_two_levels(values, path), structure=np.ones((3, 3)))
+        return np.asarray(pieces, dtype=np.int64)
+    if format_of(path) == "JPEG":
+        raise ValueError(f"{path} is a JPEG, which blurs labels into their neighbours; save the labels as PNG or TIFF")
+    labels = values.astype(np.int64)
+    if (labels != values).any() or labels.min() < 0:
+        raise ValueError(f"{path} holds negative numbers or fractions; labels are whole numbers, with 0 as background")
+    if _pieces(labels) > PIECES * np.unique(labels).size:
+        raise ValueError(f"{path} looks like a photograph; give labels, one number a nucleus, or a mask in two values")
+    return labels
+
+
+def read_mask_stack(path: str | Path) -> NDArray[np.bool_]:
+    """Read one mask a cell; masks may overlap.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TIFF file with a page for each cell; a folder of PNG or TIFF files with one mask each, in sorted order; or an
+        ``.npz`` file with an array ``masks``.
+
+    Returns
+    -------
+    (N, H, W) bool
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing of that name.
+    ValueError
+        If it holds no masks, or masks of different sizes.
+    """
+    path = Path(path)
+    if path.is_dir():
+        sources = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in _MASK_FILES)
+        if not sources:
+            raise ValueError(f"the folder {path} holds no PNG or TIFF file; give a folder with one mask a cell")
+        masks = [read_mask(source) for source in sources]
+    elif path.suffix.lower() == ".npz" and path.is_file():
+        masks = [_mask(page, path) for page in _archived_masks(path)]
+    else:
+        masks = [_mask(page, path) for page in decoded_pages(path)]
+    sizes = sorted({mask.shape for mask in masks})
+    if len(sizes) > 1:
+        raise ValueError(f"the masks in {path} have different sizes, {sizes[0]} and {sizes[1]}; give masks of one image")
+    return np.stack(masks)
+
+
+def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:
+    """Find a point in every nucleus.
+
+    Parameters
+    ----------
+    labels : (H, W) int
+        0 is background.
+
+    Returns
+    -------
+    (N, 2) float64
+        Row and column of the centroid of each label, in rising order of the labels; where the pixel at the centroid
+        belongs to another label or to none, the pixel of the label that is nearest to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seeds_from_labels(np.array([[1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 1, 5]])).tolist()
+    [[0.0, 1.0], [2.0, 3.0]]
+    """
+    labels = np.asarray(labels)
+    if labels.ndim != 2 or labels.dtype.kind not in "biu":
+        raise ValueError(f"labels are an (H, W) array of integers; given was {labels.dtype} of shape {labels.shape}")
+    rows, columns = np.nonzero(labels > 0)
+    names, member = np.unique(labels[rows, columns], return_inverse=True)
+    count = np.bincount(member, minlength=names.size)
+    seeds = np.column_stack([np.bincount(member, part, names.size) / count for part in (rows, columns)])
+    pixels = np.floor(seeds + 0.5).astype(np.int64)
+    for index in np.flatnonzero(labels[pixels[:, 0], pixels[:, 1]] != names):
+        own = np.column_stack([rows[member == index], columns[member == index]])
+        seeds[index] = own[((own - seeds[index]) ** 2).sum(axis=1).argmin()]
+    return seeds
+
+
+def _colour_and_opacity(page: NDArray[Any], path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Split a page into (H, W) or (H, W, 3) colour and the alpha channel, if it has one."""
+    if page.dtype.kind not in "biuf":
+        raise ValueError(f"{path} has {page.dtype} pixels; save it with whole or floating-point numbers")
+    if page.size == 0:
+        raise ValueError(f"{path} has no pixels; give an image of at least one")
+    if page.dtype.kind == "f" and not np.isfinite(page).all():
+        raise ValueError(f"{path} has NaN or infinite pixels; replace them by numbers first")
+    channels = page.shape[2] if page.ndim == 3 else 1
+    if channels > 4:
+        raise ValueError(f"{path} has {channels} channels; give a grey image or one in red, green and blue")
+    colour = page if page.ndim == 2 else page[..., 0] if channels <= 2 else page[..., :3]
+    return np.ascontiguousarray(colour), page[..., -1] if channels in (2, 4) else None
+
+
+def _single_channel(page: NDArray[Any], path: Path) -> NDArray[Any]:
+    """Give the values of a grey page, or count the colours of another from 1, black being 0; transparent pixels are 0."""
+    pixels, opacity = _colour_and_opacity(page, path)
+    if pixels.ndim == 3:
+        red, green, blue = np.moveaxis(pixels, -1, 0)
+        pixels = red if np.array_equal(red, green) and np.array_equal(red, blue) else _numbered_colours(pixels)
+    return pixels if opacity is None else np.where(opacity > 0, pixels, pixels.dtype.type(0))
+
+
+def _numbered_colours(pixels: NDArray[Any]) -> NDArray[np.int64]:
+    codes = np.zeros(pixels.shape[:2], dtype=np.int64)
+    for channel in np.moveaxis(pixels, -1, 0):
+        levels, position = np.unique(channel, return_inverse=True)
+        codes = np.unique(codes * levels.size + position.reshape(codes.shape), return_inverse=True)[1].reshape(codes.shape)
+    coloured = pixels.any(axis=2)
+    numbers = np.zeros_like(codes)
+    numbers[coloured] = 1 + np.unique(codes[coloured], return_inverse=True)[1]
+    return numbers
+
+
+def _mask(page: NDArray[Any], path: Path) -> NDArray[np.bool_]:
+    return _two_levels(_single_channel(page, path), path)
+
+
+def _two_levels(values: NDArray[Any], path: Path) -> NDArray[np.bool_]:
+    if values.dtype == np.bool_:
+        return values
+    levels = np.unique(values)
+    if levels.size > 2:
+        raise ValueError(f"{path} has {levels.size} different values, a mask has two; threshold it first")
+    return np.asarray(values == levels[-1]) if levels[-1] != 0 or levels.size == 2 else np.zeros(values.shape, np.bool_)
+
+
+def _pieces(labels: NDArray[np.int64]) -> int:
+    """Count the connected pieces (8-neighbours) of equal value."""
+    from skimage.measure import label
+
+    return int(label(labels, background=-1, connectivity=2, return_num=True)[1])
+
+
+def _archived_masks(path: Path) -> NDArray[Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            masks = np.asarray(archive["masks"])
+    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is no .npz file with an array 'masks' of numbers; write one by np.savez") from error
+    if masks.ndim != 3 or len(masks) == 0:
+        raise ValueError(f"'masks' in {path} has shape {masks.shape}; give at least one mask, as (N, H, W)")
+    return masks
