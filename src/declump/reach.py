@@ -20,7 +20,7 @@ FARTHEST = 3.0
 MEAN_WINDOWS = (0.0, 1 / 12, 1 / 4, 1 / 2, 1.0)
 MINIMUM_WINDOWS = (1 / 24, 1 / 8, 1 / 4, 1.0)
 """Angular windows, in turns, over which the surroundings are averaged, and their minimum taken."""
-SHRINKAGE = 2e-3
+SHRINKAGE = 1e-2
 """Ridge penalty of the regression in units of its number of equations."""
 
 

@@ -96,3 +96,13 @@ def test_match_refuses_bad_input():
     for value in (np.nan, 1.5, -0.1):
         with pytest.raises(ValueError, match="values outside"):
             match(np.array([[value]]))
+
+
+def test_in_order_pairs_by_position_and_drops_pairs_without_overlap():
+    dice = np.array([[0.2, 0.9], [0.8, 0.0]])
+    assert match(dice, "order").tolist() == [0, -1]
+
+
+def test_in_order_needs_as_many_predictions_as_cells():
+    with pytest.raises(ValueError, match="one prediction a true cell"):
+        match(np.zeros((2, 3)), "order")

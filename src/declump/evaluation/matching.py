@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from declump.evaluation.boxes import areas, bounding_boxes, check_masks, intersections
 
-Matching = Literal["greedy", "hungarian", "isbi2014"]
+Matching = Literal["greedy", "hungarian", "isbi2014", "order"]
 
 
 def dice_matrix(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -64,13 +64,14 @@ def match(dice: NDArray[np.float64], method: Matching = "greedy") -> NDArray[np.
     ----------
     dice : (N, M) float array
         Dice of true cell n with predicted cell m.
-    method : {"greedy", "hungarian", "isbi2014"}
+    method : {"greedy", "hungarian", "isbi2014", "order"}
         - ``"greedy"``: the corrected challenge matching. Take the largest Dice of the whole matrix, fix that pair,
           delete its row and column, repeat. Ties go to the lowest true index, then the lowest predicted index.
         - ``"hungarian"``: the pairing of greatest total Dice.
         - ``"isbi2014"``: the original challenge's order. Each true cell in turn takes its best prediction among those
           not yet taken (ties to the lowest index), so the result depends on the order of the truth: kept only to
           compare with figures published that way.
+        - ``"order"``: prediction n belongs to true cell n, for predictions made from the seeds of the true cells.
 
     Returns
     -------
@@ -80,7 +81,8 @@ def match(dice: NDArray[np.float64], method: Matching = "greedy") -> NDArray[np.
     Raises
     ------
     ValueError
-        If `dice` is no matrix of numbers from 0 to 1 or the method is unknown.
+        If `dice` is no matrix of numbers from 0 to 1, the method is unknown, or pairs in order are asked for and
+        there are not as many predictions as true cells.
 
     Examples
     --------
@@ -100,6 +102,8 @@ def match(dice: NDArray[np.float64], method: Matching = "greedy") -> NDArray[np.
     if method == "hungarian":
         return _hungarian(dice)
     if method == "isbi2014":
+        return _one_after_another(dice)
+    if method == "order":
         return _in_order(dice)
     raise ValueError(f"Unknown matching {method!r}; choose one of {', '.join(get_args(Matching))}.")
 
@@ -127,6 +131,15 @@ def _hungarian(dice: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _in_order(dice: NDArray[np.float64]) -> NDArray[np.intp]:
+    if dice.shape[0] != dice.shape[1]:
+        raise ValueError(
+            f"matching in order takes one prediction a true cell, got {dice.shape[1]} for {dice.shape[0]}; "
+            "use another matching."
+        )
+    return np.where(dice.diagonal() > 0, np.arange(len(dice)), -1).astype(np.intp)
+
+
+def _one_after_another(dice: NDArray[np.float64]) -> NDArray[np.intp]:
     matched = np.full(len(dice), -1, np.intp)
     if dice.shape[1] == 0:
         return matched

@@ -168,7 +168,7 @@ def score(
         Whole masks of the true cells, none of them empty; N may be 0.
     predicted_masks : (M, H, W) bool array
         Whole masks of the predicted cells; M may be 0, and an empty mask is a false detection.
-    matching : {"greedy", "hungarian", "isbi2014"}
+    matching : {"greedy", "hungarian", "isbi2014", "order"}
         See `declump.evaluation.match`.
     threshold : float
         Dice above which a cell is good; the challenge has 0.7.
@@ -283,9 +283,7 @@ def pool(scores: Iterable[Score]) -> Score:
     )
 
 
-def _aji_sums(
-    pairs: NDArray[np.int64], area: NDArray[np.int64], predicted_area: NDArray[np.int64]
-) -> tuple[int, int]:
+def _aji_sums(pairs: NDArray[np.int64], area: NDArray[np.int64], predicted_area: NDArray[np.int64]) -> tuple[int, int]:
     """Kumar et al. (2017): each true cell takes its prediction of greatest Jaccard index; untaken predictions add."""
     if pairs.size == 0:
         return 0, int(area.sum() + predicted_area.sum())

@@ -49,7 +49,9 @@ def decoded_pages(path: Path) -> Iterator[NDArray[Any]]:
         raise
     except Exception as error:  # decoders raise whatever a damaged file leads them to
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path} cannot be read as {name} ({reason}); if it is damaged, save it again as PNG or TIFF") from error
+        raise ValueError(
+            f"{path} cannot be read as {name} ({reason}); if it is damaged, save it again as PNG or TIFF"
+        ) from error
 
 
 def single_page(path: Path) -> NDArray[Any]:
@@ -65,17 +67,19 @@ def _tiff_pages(path: Path) -> Iterator[NDArray[Any]]:
     import tifffile
 
     with _complaints() as complaints, tifffile.TiffFile(path) as file:
-        pages = list(file.pages)
-        stacked = bool(pages) and len(file.series) == 1 and len(pages) == 1 and file.series[0].ndim > pages[0].ndim
+        pages: list[Any] = list(file.pages)
         if complaints or not pages:
             raise ValueError(complaints[0] if complaints else "it has no page")
+        stacked = len(pages) == 1 and len(file.series) == 1 and file.series[0].ndim > pages[0].ndim
         if not all(_decodes(page) for page in pages):
             yield from _pillow_pages(path, "TIFF")
         elif stacked:
             yield from file.series[0].asarray().reshape(-1, *pages[0].shape)
         else:
+            # tifffile calls a bool array white where it is False, yet writes it, and is read back, the other way round.
+            raw = pages[0].dtype == np.bool_ and pages[0].software.startswith("tifffile")
             for page in pages:
-                yield _tiff_page(page)
+                yield _tiff_page(page, inverted=page.photometric.name == "MINISWHITE" and not raw)
 
 
 def _decodes(page: Any) -> bool:
@@ -85,17 +89,17 @@ def _decodes(page: Any) -> bool:
     return page.compression in tifffile.TIFF.DECOMPRESSORS and page.predictor in tifffile.TIFF.UNPREDICTORS
 
 
-def _tiff_page(page: Any) -> NDArray[Any]:
+def _tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
     pixels = np.asarray(page.asarray())
     if page.axes == "SYX":
         pixels = np.moveaxis(pixels, 0, -1)
     elif page.axes not in ("YX", "YXS"):
         raise ValueError(f"its axes are {page.axes}, not rows and columns")
-    if page.photometric.name == "MINISWHITE":
-        return ~pixels if pixels.dtype.kind in "bu" else pixels.max(initial=0) - pixels
+    if inverted:
+        return np.asarray(~pixels if pixels.dtype.kind in "bu" else pixels.max() - pixels)
     if page.photometric.name == "PALETTE":
         colours = np.asarray(page.colormap).T
-        return (colours // 257).astype(np.uint8)[pixels]
+        return np.asarray((colours // 257).astype(np.uint8)[pixels])
     return pixels
 
 

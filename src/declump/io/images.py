@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.io.decoding import decoded_pages, format_of, single_page
 
-PIECES = 10
-"""An image whose values fall into more pieces each, on average, is a photograph rather than labels."""
+PIECES = 2
+"""Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
 _MASK_FILES = (".png", ".tif", ".tiff")
 
 
@@ -97,8 +97,8 @@ def read_labels(path: str | Path) -> NDArray[np.int64]:
     labels = values.astype(np.int64)
     if (labels != values).any() or labels.min() < 0:
         raise ValueError(f"{path} holds negative numbers or fractions; labels are whole numbers, with 0 as background")
-    if _pieces(labels) > PIECES * np.unique(labels).size:
-        raise ValueError(f"{path} looks like a photograph; give labels, one number a nucleus, or a mask in two values")
+    if _pieces(labels) > PIECES * np.unique(labels[labels > 0]).size:
+        raise ValueError(f"{path} looks like a photograph or a softened mask; give labels, or threshold the mask first")
     return labels
 
 
@@ -134,7 +134,7 @@ def read_mask_stack(path: str | Path) -> NDArray[np.bool_]:
         masks = [_mask(page, path) for page in decoded_pages(path)]
     sizes = sorted({mask.shape for mask in masks})
     if len(sizes) > 1:
-        raise ValueError(f"the masks in {path} have different sizes, {sizes[0]} and {sizes[1]}; give masks of one image")
+        raise ValueError(f"the masks in {path} differ in size, {sizes[0]} and {sizes[1]}; give masks of one image")
     return np.stack(masks)
 
 
@@ -188,22 +188,27 @@ def _colour_and_opacity(page: NDArray[Any], path: Path) -> tuple[NDArray[Any], N
 
 
 def _single_channel(page: NDArray[Any], path: Path) -> NDArray[Any]:
-    """Give the values of a grey page, or count the colours of another from 1, black being 0; transparent pixels are 0."""
+    """Give the values of a grey page, or number the colours of another from 1; black and transparent pixels are 0."""
     pixels, opacity = _colour_and_opacity(page, path)
-    if pixels.ndim == 3:
-        red, green, blue = np.moveaxis(pixels, -1, 0)
-        pixels = red if np.array_equal(red, green) and np.array_equal(red, blue) else _numbered_colours(pixels)
-    return pixels if opacity is None else np.where(opacity > 0, pixels, pixels.dtype.type(0))
+    grey = pixels.ndim == 2 or bool((pixels == pixels[..., :1]).all())
+    values = pixels if pixels.ndim == 2 else pixels[..., 0] if grey else _numbered_colours(pixels)
+    if opacity is not None:
+        values = np.where(opacity > 0, values, values.dtype.type(0))
+    if not grey and values.min() > 0 and values.max() > 1:
+        raise ValueError(
+            f"{path} has colours but no black or transparent pixel; masks and labels have a black background"
+        )
+    return values
 
 
 def _numbered_colours(pixels: NDArray[Any]) -> NDArray[np.int64]:
-    codes = np.zeros(pixels.shape[:2], dtype=np.int64)
-    for channel in np.moveaxis(pixels, -1, 0):
-        levels, position = np.unique(channel, return_inverse=True)
-        codes = np.unique(codes * levels.size + position.reshape(codes.shape), return_inverse=True)[1].reshape(codes.shape)
     coloured = pixels.any(axis=2)
-    numbers = np.zeros_like(codes)
-    numbers[coloured] = 1 + np.unique(codes[coloured], return_inverse=True)[1]
+    codes = np.zeros(np.count_nonzero(coloured), dtype=np.int64)
+    for channel in np.moveaxis(pixels, -1, 0):
+        levels, rank = np.unique(channel[coloured], return_inverse=True)
+        codes = np.unique(codes * levels.size + rank, return_inverse=True)[1]
+    numbers = np.zeros(coloured.shape, dtype=np.int64)
+    numbers[coloured] = 1 + codes
     return numbers
 
 
@@ -217,21 +222,22 @@ def _two_levels(values: NDArray[Any], path: Path) -> NDArray[np.bool_]:
     levels = np.unique(values)
     if levels.size > 2:
         raise ValueError(f"{path} has {levels.size} different values, a mask has two; threshold it first")
-    return np.asarray(values == levels[-1]) if levels[-1] != 0 or levels.size == 2 else np.zeros(values.shape, np.bool_)
+    empty = levels.size == 1 and levels[0] == 0
+    return np.zeros(values.shape, np.bool_) if empty else np.asarray(values == levels[-1])
 
 
 def _pieces(labels: NDArray[np.int64]) -> int:
-    """Count the connected pieces (8-neighbours) of equal value."""
+    """Count the connected pieces (8-neighbours) of equal label."""
     from skimage.measure import label
 
-    return int(label(labels, background=-1, connectivity=2, return_num=True)[1])
+    return int(label(labels, connectivity=2, return_num=True)[1])  # type: ignore[no-untyped-call]
 
 
 def _archived_masks(path: Path) -> NDArray[Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             masks = np.asarray(archive["masks"])
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no .npz file with an array 'masks' of numbers; write one by np.savez") from error
     if masks.ndim != 3 or len(masks) == 0:
         raise ValueError(f"'masks' in {path} has shape {masks.shape}; give at least one mask, as (N, H, W)")

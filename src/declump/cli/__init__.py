@@ -1,0 +1,64 @@
+"""The command line; every command has a file of its own, and imports what it needs only when it runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from typing import Annotated, NoReturn
+
+import typer
+
+from declump import __version__
+from declump.cli import demo, evaluate, evolve, simulate, train
+from declump.cli.terminal import sentence, show_warning, tell
+
+app = typer.Typer(
+    name="declump",
+    help="Segments every cell of an overlapping clump, whole.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(evolve.evolve)
+app.command()(simulate.simulate)
+app.command()(evaluate.evaluate)
+app.add_typer(train.app, name="train")
+app.command()(demo.demo)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"declump {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Give the command line options of its own; each acts by its callback."""
+
+
+def main() -> None:
+    """Run the command line: an error becomes one sentence and exit code 1, an interruption exit code 130."""
+    signal.signal(signal.SIGTERM, _stop)
+    warnings.showwarning = show_warning
+    try:
+        app(prog_name="declump")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if "DECLUMP_DEBUG" in os.environ:
+            raise
+        tell(sentence(error))
+        sys.exit(1)
+
+
+def _stop(number: int, _frame: object) -> NoReturn:
+    """End by an exception, so that unfinished files are cleared away."""
+    sys.exit(128 + number)

@@ -1,0 +1,100 @@
+"""Folders that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
+    """Refuse a folder that cannot or must not be written to, such as one that holds something already.
+
+    Parameters
+    ----------
+    folder : str or Path
+        May be missing.
+    overwrite : bool
+        Whether a folder that holds something is accepted.
+
+    Raises
+    ------
+    FileExistsError
+        If it is a file, or holds something.
+    PermissionError
+        If it, or the folder it is to be made in, may not be written to.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; give a folder to write into")
+    if folder.is_dir() and not overwrite and any(folder.iterdir()):
+        raise FileExistsError(f"the folder {folder} is not empty; give a new or empty one, or ask to overwrite")
+    if not os.access(_existing(folder), os.W_OK):
+        raise PermissionError(f"{_existing(folder)} may not be written to; give another folder")
+
+
+@contextmanager
+def written_whole(folder: str | Path, *, overwrite: bool = False, own: Collection[str] = ()) -> Iterator[Path]:
+    """Give a draft folder to write into, whose files move into place together in the end.
+
+    After an error, or an interruption, the folder is as it was before.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the files are to be in the end; made if it is missing.
+    overwrite : bool
+        Whether the folder may hold something already: files of the same names are then replaced, others stay.
+    own : collection of str
+        Names that are removed from the folder when the draft has no file of that name.
+
+    Yields
+    ------
+    Path
+        An empty folder on the same disk.
+
+    Raises
+    ------
+    FileExistsError, PermissionError
+        See :func:`check_free`.
+    """
+    folder = Path(folder)
+    check_free(folder, overwrite=overwrite)
+    # Beside a missing folder, inside an existing one: its parent need not be ours to write to.
+    with tempfile.TemporaryDirectory(prefix=".declump-", dir=_existing(folder)) as scratch:
+        draft, replaced = Path(scratch) / "draft", Path(scratch) / "replaced"
+        draft.mkdir()
+        yield draft
+        if folder.is_dir():
+            _move_files(draft, folder, replaced, own)
+        else:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            draft.rename(folder)
+
+
+def _existing(folder: Path) -> Path:
+    """Give the folder, or the nearest one above it that exists."""
+    return next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
+
+
+def _move_files(draft: Path, folder: Path, replaced: Path, own: Collection[str]) -> None:
+    """Move every file of the draft to the folder, and those it replaces out of the way; on failure put all back."""
+    names = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
+    for name in names:
+        if (folder / name).is_dir():
+            raise FileExistsError(f"{folder / name} is a folder where a file is to be written; move it away first")
+    moves = [(folder / name, replaced / name) for name in {*names, *map(Path, own)} if (folder / name).is_file()]
+    moves += [(draft / name, folder / name) for name in names]
+    done: list[tuple[Path, Path]] = []
+    try:
+        for source, target in moves:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.rename(target)
+            done.append((source, target))
+    except BaseException:
+        for source, target in reversed(done):
+            with suppress(OSError):
+                target.rename(source)
+        raise

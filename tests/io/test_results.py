@@ -1,0 +1,204 @@
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from declump.io import read_contours, read_mask_stack, write_results
+from declump.io import results as results_module
+from declump.segmentation import ClumpRecord, Segmentation
+
+FILES = {"masks.tif", "contours.json", "cells.csv", "overlay.png"}
+
+
+def segmentation(count: int = 3, rng: int = 0) -> Segmentation:
+    """Cells that overlap, the last of them without a clump."""
+    generator = np.random.default_rng(rng)
+    radii = 14 + 3 * generator.random((count, 48))
+    clump = np.zeros(count, dtype=np.int64)
+    if count:
+        radii[-1], clump[-1] = 0, -1
+    seeds = generator.uniform(10, 50, (count, 2))
+    clumps = (ClumpRecord(900, (500, 40, 17), "explained"), ClumpRecord(12, (12,), "no seed"))
+    return Segmentation((60, 70), seeds, radii, clump, clumps)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 5), st.integers(0, 1000))
+def test_round_trip(tmp_path: Path, count: int, rng: int) -> None:
+    given = segmentation(count, rng)
+    files = write_results(given, tmp_path / "out", overwrite=True)
+    back = read_contours(files["contours.json"])
+    assert back.shape == given.shape and back.clumps == given.clumps
+    assert np.array_equal(back.clump, given.clump)
+    np.testing.assert_allclose(back.seeds, given.seeds, atol=0.5001e-3)
+    np.testing.assert_allclose(back.radii, given.radii, atol=0.5001e-3)
+    assert back.radii.shape == given.radii.shape
+    assert set(files) == (FILES if count else FILES - {"masks.tif"})
+    assert set(contents(tmp_path / "out")) == set(files)
+    if count:
+        assert np.array_equal(read_mask_stack(files["masks.tif"]), back.masks)
+
+
+def test_same_segmentation_same_bytes(tmp_path: Path) -> None:
+    image = np.random.default_rng(0).integers(0, 256, (60, 70, 3)).astype(np.uint8)
+    write_results(segmentation(), tmp_path / "a", image=image)
+    write_results(segmentation(), tmp_path / "b", image=image)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    write_results(read_contours(tmp_path / "a"), tmp_path / "c", image=image)
+    assert contents(tmp_path / "a") == contents(tmp_path / "c")
+
+
+def test_masks_open_elsewhere(tmp_path: Path) -> None:
+    path = write_results(segmentation(), tmp_path / "out")["masks.tif"]
+    masks = read_contours(tmp_path / "out").masks
+    assert np.array_equal(tifffile.imread(path), masks * np.uint8(255))
+    with Image.open(path) as file:
+        assert file.n_frames == len(masks)
+        for index, mask in enumerate(masks):
+            file.seek(index)
+            assert file.mode == "L" and np.array_equal(np.asarray(file), mask * np.uint8(255))
+    with tifffile.TiffFile(path) as file:
+        assert "DateTime" not in file.pages[0].tags
+
+
+def test_table(tmp_path: Path) -> None:
+    path = write_results(segmentation(), tmp_path / "out")["cells.csv"]
+    back = read_contours(tmp_path / "out")
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == ["1", "2", "3"]
+    assert [row["clump"] for row in rows] == ["1", "1", ""]
+    for row, seed, area, overlap in zip(rows, back.seeds, back.areas, back.overlap_degree, strict=True):
+        assert (float(row["row_px"]), float(row["column_px"])) == tuple(seed)
+        assert float(row["area_px"]) == pytest.approx(area, abs=0.051)
+        assert float(row["equivalent_diameter_px"]) == pytest.approx(np.sqrt(4 * area / np.pi), abs=0.0051)
+        assert float(row["overlap_degree"]) == pytest.approx(overlap, abs=0.000051)
+
+
+def test_contours_are_plain_json(tmp_path: Path) -> None:
+    content = json.loads(write_results(segmentation(), tmp_path / "out")["contours.json"].read_text())
+    assert list(content) == ["format", "version", "shape", "rays", "cells", "clumps"]
+    assert [cell["id"] for cell in content["cells"]] == [1, 2, 3]
+    assert [cell["clump"] for cell in content["cells"]] == [1, 1, None]
+    assert content["clumps"][0] == {"id": 1, "size": 900, "stopped": "explained", "history": [500, 40, 17]}
+
+
+def test_overlay_is_drawn_over_the_image(tmp_path: Path) -> None:
+    image = np.full((60, 70, 3), 90, np.uint8)
+    with Image.open(write_results(segmentation(1), tmp_path / "out", image=image)["overlay.png"]) as picture:
+        shown = np.asarray(picture)
+    assert shown.shape == image.shape and (shown == 90).all(axis=2).mean() > 0.9
+
+
+def test_a_folder_with_something_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="is not empty"):
+        write_results(segmentation(), tmp_path)
+    assert set(contents(tmp_path)) == {"mine.txt"}
+    write_results(segmentation(), tmp_path, overwrite=True)
+    assert set(contents(tmp_path)) == {"mine.txt", *FILES}
+    write_results(segmentation(0), tmp_path, overwrite=True)
+    assert set(contents(tmp_path)) == {"mine.txt", *FILES} - {"masks.tif"}
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    with pytest.raises(FileExistsError, match="is a file"):
+        write_results(segmentation(), tmp_path / "mine.txt", overwrite=True)
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    assert set(write_results(segmentation(), tmp_path)) == set(contents(tmp_path)) == FILES
+
+
+@pytest.mark.parametrize("failure", [ValueError("no"), KeyboardInterrupt()])
+def test_a_failure_leaves_nothing_behind(
+    failure: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_results(segmentation(), tmp_path / "old")
+    before = contents(tmp_path)
+
+    def fail(*_arguments: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(results_module, "_write_table", fail)
+    for folder in (tmp_path / "old", tmp_path / "new" / "deep"):
+        with pytest.raises(type(failure)):
+            write_results(segmentation(2), folder, overwrite=True)
+    assert contents(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_failure_while_moving_puts_the_old_files_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_results(segmentation(), tmp_path / "out")
+    before = contents(tmp_path)
+    rename = Path.rename
+
+    def fail_at_overlay(self: Path, target: Path) -> Path:
+        if target == tmp_path / "out" / "overlay.png" and "draft" in self.parts:
+            raise OSError(28, "No space left on device", str(target))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_at_overlay)
+    with pytest.raises(OSError, match="No space left"):
+        write_results(segmentation(2), tmp_path / "out", overwrite=True)
+    assert contents(tmp_path) == before
+
+
+def test_a_folder_in_the_place_of_a_file_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "masks.tif").mkdir()
+    (tmp_path / "masks.tif" / "mine.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="move it away first"):
+        write_results(segmentation(), tmp_path, overwrite=True)
+    assert set(contents(tmp_path)) == {"masks.tif/mine.txt"}
+
+
+def test_image_of_another_size(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="give the image that was segmented"):
+        write_results(segmentation(), tmp_path / "out", image=np.zeros((5, 5)))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "its format is 'other'"),
+        ({"version": 2}, "version 2"),
+        ({"rays": 7}, "reshape"),
+        ({"cells": 3}, ""),
+        ({"cells": [{"id": 1}]}, "it lacks 'radii'"),
+        ({"shape": [1, 2, 3]}, "unpack"),
+        ({"shape": None}, ""),
+        ({"clumps": []}, "it lacks 'clumps'"),
+    ],
+)
+def test_contours_that_are_none(change: dict[str, object], message: str, tmp_path: Path) -> None:
+    path = write_results(segmentation(), tmp_path / "out")["contours.json"]
+    content = json.loads(path.read_text()) | change
+    if change == {"clumps": []}:
+        del content["clumps"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=rf"\A[^\n]*is no contours file[^\n]*{message}[^\n]*\Z"):
+        read_contours(path)
+
+
+def test_files_that_are_no_contours(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no contours file"):
+        read_contours(tmp_path)
+    for content in (b"", b"{", b"[]", b"3", b"null", b"\xff\xfe"):
+        (tmp_path / "contours.json").write_bytes(content)
+        with pytest.raises(ValueError, match="is no contours file"):
+            read_contours(tmp_path)
+
+
+def test_cells_without_records(tmp_path: Path) -> None:
+    given = replace(segmentation(), clumps=())
+    write_results(given, tmp_path / "out")
+    assert read_contours(tmp_path / "out").clumps == ()

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from declump import contours
+from declump.segmentation import ClumpRecord, Segmentation
+
+
+def two_cells() -> Segmentation:
+    """Two overlapping discs in one clump, a seed outside it, and a clump without a seed."""
+    radii = np.array([[12.0], [10.0], [0.0]]) * np.ones(90)
+    seeds = np.array([[20.0, 20.0], [20.0, 34.0], [3.0, 3.0]])
+    records = (ClumpRecord(700, (90, 40, 12), "no decrease"), ClumpRecord(30, (30,), "no seed"))
+    return Segmentation((50, 60), seeds, radii, np.array([0, 0, -1]), records)
+
+
+def test_masks_are_the_filled_outlines():
+    cells = two_cells()
+    assert len(cells) == 3
+    assert cells.masks.shape == (3, 50, 60)
+    assert cells.masks.dtype == np.bool_
+    for index in range(3):
+        expected = contours.to_mask(cells.seeds[index], cells.radii[index], (50, 60))
+        np.testing.assert_array_equal(cells.masks[index], expected)
+        np.testing.assert_array_equal(cells.mask(index), expected)
+    assert cells.masks[0][20, 27]
+    assert cells.masks[1][20, 27]
+    assert not cells.masks[2].any()
+
+
+def test_masks_are_made_once():
+    cells = two_cells()
+    assert cells.masks is cells.masks
+
+
+def test_polygons_run_through_the_ends_of_the_radii():
+    cells = two_cells()
+    assert cells.polygons.shape == (3, 90, 2)
+    for index in range(3):
+        np.testing.assert_allclose(
+            cells.polygons[index], contours.polygon(cells.seeds[index], cells.radii[index]), atol=1e-12
+        )
+
+
+def test_areas_count_also_what_lies_outside_the_image():
+    cells = two_cells()
+    np.testing.assert_allclose(cells.areas, np.pi * np.array([144, 100, 0]), rtol=2e-3)
+    moved = replace(cells, seeds=cells.seeds - (20, 20))
+    np.testing.assert_array_equal(moved.areas, cells.areas)
+    assert moved.masks[0].sum() < 0.4 * cells.masks[0].sum()
+
+
+def test_overlap_degree_is_that_of_the_outlines():
+    cells = two_cells()
+    apart, first, second = 14, 12, 10
+    # Law of cosines in the triangle of the two seeds and a crossing of the outlines.
+    hidden = np.arccos((apart**2 + first**2 - second**2) / (2 * apart * first)) / np.pi
+    assert cells.overlap_degree[0] == pytest.approx(hidden, abs=2 / 90)
+    np.testing.assert_array_equal(cells.overlap_degree, contours.overlap_degree(cells.seeds, cells.radii))
+    assert cells.overlap_degree[2] == 0
+
+
+def test_energy_is_the_last_discrepancy_of_every_clump():
+    np.testing.assert_array_equal(two_cells().energy, [12, 30])
+    assert two_cells().clumps[0].energy == 12
+
+
+def test_a_segmentation_without_cells():
+    empty = Segmentation((5, 6), np.empty((0, 2)), np.empty((0, 36)), np.empty(0, dtype=np.int64))
+    assert len(empty) == 0
+    assert empty.masks.shape == (0, 5, 6)
+    assert empty.polygons.shape == (0, 36, 2)
+    assert empty.areas.shape == empty.overlap_degree.shape == empty.energy.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": np.zeros((2, 2))}, "seeds"),
+        ({"seeds": np.zeros((3, 3))}, "seeds"),
+        ({"radii": np.zeros((2, 90))}, "radii"),
+        ({"radii": np.zeros(3)}, "radii"),
+        ({"clump": np.zeros(2, dtype=int)}, "clump"),
+        ({"clump": np.array([0, 2, -1])}, "clump 2"),
+        ({"seeds": np.full((3, 2), np.nan)}, "finite"),
+        ({"radii": np.full((3, 90), np.inf)}, "finite"),
+        ({"radii": -np.ones((3, 90))}, "negative"),
+    ],
+)
+def test_arrays_that_do_not_belong_together_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(two_cells(), **changes)
