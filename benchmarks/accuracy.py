@@ -69,15 +69,26 @@ def line(label: str, score: Score, greedy: float, milliseconds: float, share: fl
     spread, bad = score.dice[hidden].std(), 100 * np.mean(score.dice[hidden] <= 0.7)
     bins = " | ".join(f"{value:.3f}" for value in score.dice_by_overlap)
     return (
-        f"| {label} | {score.dice_overlapping:.3f} ± {spread:.3f} | {greedy:.3f} | {score.dice_all:.3f} | {bins} | {bad:.1f} % "
-        f"| {score.aji:.3f} | {100 * share:.1f} % | {milliseconds:.1f} |"
+        f"| {label} | {score.dice_overlapping:.3f} ± {spread:.3f} | {greedy:.3f} | {score.dice_all:.3f} | {bins} "
+        f"| {bad:.1f} % | {score.aji:.3f} | {100 * share:.1f} % | {milliseconds:.1f} |"
     )
 
 
-HEADER = (
-    "| | overlapping cells | the same, greedy | all cells | (0, 1/4) | [1/4, 1/2) | [1/2, 3/4) | [3/4, 1] | Dice <= 0.7 | AJI | E / clump "
-    "| ms a cell |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+COLUMNS = (
+    "",
+    "overlapping cells",
+    "the same, greedy",
+    "all cells",
+    "(0, 1/4)",
+    "[1/4, 1/2)",
+    "[1/2, 3/4)",
+    "[3/4, 1]",
+    "Dice <= 0.7",
+    "AJI",
+    "E / clump",
+    "ms a cell",
 )
+HEADER = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def table(name: str, folder: Path, other: declump.ShapePrior | None, other_name: str) -> list[str]:

@@ -129,9 +129,9 @@ def test_the_paper_setting_starts_from_the_largest_inscribed_copies(ellipses):
 def test_a_known_reach_starts_from_the_expected_radii(ellipses):
     masks, seeds = two_discs()
     clump, scale = clump_of(masks, seeds), scale_for(masks, ellipses)
-    known = replace(ellipses, reach=ReachModel(np.zeros(27), 1.1, 0.2))
+    known = replace(ellipses, reach=ReachModel(np.zeros(27), 1.02, 0.2))
     start = evolve_clump(clump, known, replace(JOINT, steps=0), scale=scale)
-    expected = np.full(72, 1.1 * scale * ellipses.mean.mean())
+    expected = np.full(72, 1.02 * scale * ellipses.mean.mean())
     nearest = scale * ellipses.instance(ellipses.project(expected / scale))
     np.testing.assert_allclose(start.radii, np.stack([nearest, nearest]), rtol=1e-9)
     np.testing.assert_allclose(start.scales, 1)
@@ -271,7 +271,7 @@ def test_it_ends_however_much_a_step_must_bring(default, monkeypatch, accept):
 
     def counting(self, state, step):
         tries.append(1)
-        assert len(tries) < 2000, "the same step is tried for ever"
+        assert len(tries) < 500, "the same step is tried for ever"
         return moved(self, state, step)
 
     monkeypatch.setattr(evolution._Landscape, "moved", counting)
@@ -300,7 +300,7 @@ def test_the_place_in_the_image_does_not_matter(default):
     moved = np.zeros((3, 200, 230), dtype=bool)
     moved[:, 37:177, 41:211] = masks
     one = evolve_clump(clump_of(masks, seeds), default, JOINT, scale=scale)
-    other = evolve_clump(clump_of(moved, seeds + (37, 41)), default, JOINT, scale=scale)
+    other = evolve_clump(clump_of(moved, seeds + np.array([37, 41])), default, JOINT, scale=scale)
     np.testing.assert_array_equal(other.radii, one.radii)
 
 
