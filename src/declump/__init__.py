@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from declump import datasets, evaluation, simulate
+    from declump import datasets, evaluation, io, pictures, simulate
     from declump.contours import ShapeExamples, shape_examples
     from declump.evaluation import Score, score
     from declump.evolution import Settings
@@ -31,7 +31,7 @@ _HOME = {
     "score": "declump.evaluation",
     "shape_examples": "declump.contours",
 }
-_MODULES = ("datasets", "evaluation", "simulate")
+_MODULES = ("datasets", "evaluation", "io", "pictures", "simulate")
 
 __all__ = [
     "Score",
@@ -42,7 +42,9 @@ __all__ = [
     "datasets",
     "evaluation",
     "evolve",
+    "io",
     "learn_prior",
+    "pictures",
     "score",
     "shape_examples",
     "simulate",

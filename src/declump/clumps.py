@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
+class SeedOutsideWarning(UserWarning):
+    """A seed lies outside the mask, so that its cell has no outline."""
+
+
 @dataclass(frozen=True)
 class Clump:
     """One connected piece of the mask with the seeds in it.

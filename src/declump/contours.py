@@ -189,7 +189,8 @@ def inside(points: ArrayLike, seed: ArrayLike, radii: ArrayLike) -> NDArray[np.b
     ends = polygon((0.0, 0.0), radii)
     start, end = ends[sector], np.roll(ends, -1, axis=0)[sector]
     edge = end - start
-    return np.asarray(edge[..., 1] * (row - start[..., 0]) - edge[..., 0] * (column - start[..., 1]) > 0)
+    side = edge[..., 1] * (row - start[..., 0]) - edge[..., 0] * (column - start[..., 1])
+    return np.asarray(side > _kernels.ON_EDGE)
 
 
 def to_mask(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> NDArray[np.bool_]:
@@ -228,19 +229,36 @@ def overlap_degree(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.float64]:
         Between 0 (alone) and 1 (wholly under or over others); 0 for a contour without length.
     """
     seeds, radii = np.asarray(seeds, dtype=np.float64), np.asarray(radii, dtype=np.float64)
-    degrees = np.zeros(len(seeds))
-    vertices = [polygon(seed, radius) for seed, radius in zip(seeds, radii, strict=True)]
-    for index, own in enumerate(vertices):
-        following = np.roll(own, -1, axis=0)
-        middles, lengths = (own + following) / 2, np.hypot(*(following - own).T)
-        hidden = np.zeros(lengths.size, dtype=np.bool_)
-        for other, (seed, radius) in enumerate(zip(seeds, radii, strict=True)):
-            reach = radii[index].max() + radius.max()
-            if other != index and np.hypot(*(seed - seeds[index])) < reach:
-                hidden |= inside(middles, seed, radius)
-        if lengths.sum() > 0:
-            degrees[index] = lengths[hidden].sum() / lengths.sum()
-    return degrees
+    vertices = radii[..., None] * np.column_stack(directions(radii.shape[1]))
+    lengths = np.linalg.norm(np.roll(vertices, -1, axis=1) - vertices, axis=-1)
+    hidden = np.sum(lengths * hidden_edges(seeds, radii), axis=1)
+    return np.asarray(hidden / np.maximum(lengths.sum(axis=1), 1e-300))
+
+
+def hidden_edges(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.bool_]:
+    """Which edges of each contour lie inside any other contour, told by their middles.
+
+    Parameters
+    ----------
+    seeds : (N, 2) float
+    radii : (N, K) float
+
+    Returns
+    -------
+    (N, K) bool
+        Edge k runs from vertex k to the next.
+    """
+    seeds, radii = np.asarray(seeds, dtype=np.float64), np.asarray(radii, dtype=np.float64)
+    hidden = np.zeros(radii.shape, dtype=np.bool_)
+    reach = radii.max(axis=1, initial=0)
+    for index in np.flatnonzero(reach):
+        own = polygon(seeds[index], radii[index])
+        middles = (own + np.roll(own, -1, axis=0)) / 2
+        distances = np.hypot(*(seeds - seeds[index]).T)
+        for other in np.flatnonzero((distances < reach + reach[index]) & (reach > 0)):
+            if other != index:
+                hidden[index] |= inside(middles, seeds[other], radii[other])
+    return hidden
 
 
 def rotate(radii: ArrayLike, angle: float) -> NDArray[np.float64]:

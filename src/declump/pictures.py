@@ -61,8 +61,8 @@ def overlay(segmentation: Segmentation, image: ArrayLike | None = None) -> NDArr
             f"the image is {picture.shape[0]} x {picture.shape[1]} pixels, the segmentation "
             f"{segmentation.shape[0]} x {segmentation.shape[1]}; give the image that was segmented"
         )
-    hidden, touching = _relations(segmentation)
-    colours = _chosen_colours(touching)
+    hidden = contours.hidden_edges(segmentation.seeds, segmentation.radii)
+    colours = _chosen_colours(_touching(segmentation))
     for index, vertices in enumerate(segmentation.polygons):
         strokes = list(_strokes(vertices, hidden[index])) if segmentation.radii[index].any() else []
         _draw(picture, strokes, segmentation.seeds[index], COLOURS[colours[index]])
@@ -130,21 +130,19 @@ def mosaic(pictures: Sequence[ArrayLike], columns: int | None = None, gap: int =
     return sheet
 
 
-def _relations(segmentation: Segmentation) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which edges (N, K) lie inside another cell, and which cells (N, N) touch or nearly touch."""
+def _touching(segmentation: Segmentation) -> NDArray[np.bool_]:
+    """Which cells (N, N) touch or nearly touch."""
     seeds, radii, vertices = segmentation.seeds, segmentation.radii, segmentation.polygons
-    middles = (vertices + np.roll(vertices, -1, axis=1)) / 2
-    hidden, touching = np.zeros(radii.shape, np.bool_), np.zeros((len(seeds), len(seeds)), np.bool_)
+    touching = np.zeros((len(seeds), len(seeds)), np.bool_)
     reach = radii.max(axis=1, initial=0)
     for index in np.flatnonzero(reach):
         distance = np.hypot(*(seeds - seeds[index]).T)
         for other in np.flatnonzero((distance < reach + reach[index] + TOUCHING) & (reach > 0)):
             if other != index:
-                hidden[index] |= contours.inside(middles[index], seeds[other], radii[other])
                 near = contours.inside(vertices[index], seeds[other], radii[other] + TOUCHING).any()
                 touching[index, other] |= near
                 touching[other, index] |= near
-    return hidden, touching
+    return touching
 
 
 def _chosen_colours(touching: NDArray[np.bool_]) -> NDArray[np.int64]:

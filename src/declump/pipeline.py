@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump import contours
-from declump.clumps import Clump, checked_mask, seed_pixels, split_clumps
+from declump.clumps import Clump, SeedOutsideWarning, checked_mask, seed_pixels, split_clumps
 from declump.evolution import SETTINGS, Evolution, Settings, evolve_clump
 from declump.prior import ShapePrior
 from declump.segmentation import ClumpRecord, Segmentation
@@ -95,6 +95,7 @@ def evolve(
         which = ", ".join(map(str, outside[:10])) + (" ..." if outside.size > 10 else "")
         warnings.warn(
             f"{outside.size} of {len(pixels)} seeds lie outside the mask and got an empty outline: {which}",
+            SeedOutsideWarning,
             stacklevel=2,
         )
     return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))

@@ -154,12 +154,15 @@ class ShapePrior:
         arrays["card"] = np.frombuffer(json.dumps(dict(self.card), sort_keys=True).encode(), dtype=np.uint8)
         path = Path(path)
         unfinished = path.with_name(path.name + ".unfinished")
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
-        unfinished.replace(path)
+        try:
+            with zipfile.ZipFile(unfinished, "w") as archive:
+                for name, array in arrays.items():
+                    buffer = io.BytesIO()
+                    np.lib.format.write_array(buffer, array, allow_pickle=False)
+                    archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, source: str | Path) -> ShapePrior:

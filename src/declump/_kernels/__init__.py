@@ -12,8 +12,10 @@ from declump._kernels.model import normal_equations
 from declump._kernels.poses import pose, rotation_taps
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
+from declump._kernels.types import ON_EDGE
 
 __all__ = [
+    "ON_EDGE",
     "cover",
     "fill_contour",
     "first_exits",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from declump._kernels.types import Floats, Ints, Mask, Table
+from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Table
 
 
 @njit(cache=True, nogil=True)
@@ -122,7 +122,7 @@ def hard_discrepancy(
                 pixel = row * width + column
                 if union_flat[pixel]:
                     continue
-                if distances[entry] < certain or edge_x * (y - start_y) - edge_y * (x - start_x) > 0:
+                if distances[entry] < certain or edge_x * (y - start_y) - edge_y * (x - start_x) > ON_EDGE:
                     union_flat[pixel] = True
                     touched[count] = pixel
                     count += 1

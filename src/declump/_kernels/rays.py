@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from declump._kernels.types import TAU, Floats, Mask
+from declump._kernels.types import ON_EDGE, TAU, Floats, Mask
 
 
 @njit(cache=True, nogil=True)
@@ -111,7 +111,7 @@ def fill_contour(
                 start_y, start_x = radii[sector] * rises[sector], radii[sector] * runs[sector]
                 edge_y = radii[following] * rises[following] - start_y
                 edge_x = radii[following] * runs[following] - start_x
-                if edge_x * (y - start_y) - edge_y * (x - start_x) > 0:
+                if edge_x * (y - start_y) - edge_y * (x - start_x) > ON_EDGE:
                     mask[r, c] = True
 
 

@@ -13,3 +13,5 @@ Mask = NDArray[np.bool_]
 Table = tuple[Ints, Ints, Ints, Floats, Floats]
 Meetings = tuple[Ints, Ints, Floats, Floats, Ints]
 TAU = 2 * np.pi
+ON_EDGE = 1e-9
+"""Twice the area in square pixels of a triangle that counts as none: a point on an edge is not inside."""

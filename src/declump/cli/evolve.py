@@ -59,6 +59,7 @@ def segment_files(
 
     import declump
     from declump import io
+    from declump.clumps import SeedOutsideWarning
     from declump.io.folders import check_free
 
     check_free(out, overwrite=overwrite)
@@ -75,7 +76,7 @@ def segment_files(
     if not len(seeds):
         tell(f"warning: {nuclei} holds no nucleus, so no cell is found")
     with warnings.catch_warnings(), progress_bar("cells") as progress:
-        warnings.filterwarnings("ignore", message=".*lie outside the mask")  # said below with the numbers of the table
+        warnings.simplefilter("ignore", SeedOutsideWarning)  # said below with the numbers of the table
         result = declump.evolve(mask, seeds, prior=prior, setting=setting, scale=scale, progress=progress)
     _tell_outside(result)
     return result, io.write_results(result, out, image=picture, overwrite=overwrite)
