@@ -20,7 +20,7 @@ import numpy as np
 import declump
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, folds, pool
-from declump.evolution import SETTINGS, Settings
+from declump.settings import SETTINGS, Settings
 
 READERS = {"isbi2015": isbi2015, "isbi2014": isbi2014}
 TITLES = {"isbi2015": "ISBI 2015 (8 frames, 320 cells)", "isbi2014": "ISBI 2014 train (45 images, 270 cells)"}

@@ -13,10 +13,11 @@ import numpy as np
 
 import declump
 from declump.clumps import split_clumps
-from declump.evolution import SETTINGS, evolve_clump
+from declump.evolution import evolve_clump
 from declump.pictures import mosaic, overlay
 from declump.pipeline import estimated_scale
 from declump.segmentation import Segmentation
+from declump.settings import SETTINGS
 
 PICTURES = Path(__file__).parent / "pictures"
 

@@ -79,18 +79,18 @@ def test_another_clump_within_the_crop_is_left_out():
     assert speck.cells.tolist() == [0]
 
 
-def test_the_crop_leaves_room_round_the_clump_unless_the_image_ends():
+def test_the_crop_is_as_wide_as_asked_for_unless_the_image_ends():
     mask = np.zeros((200, 300), dtype=bool)
     mask[100:120, 140:180] = True
     (clump,) = split_clumps(mask, [(110, 160)])
-    rows, columns = np.nonzero(clump.mask)
-    half_a_cell = 0.5 * np.sqrt(800 / np.pi)
-    assert min(rows.min(), columns.min()) >= half_a_cell
-    assert clump.mask.shape[0] - rows.max() > half_a_cell
-    assert clump.mask.shape[1] - columns.max() > half_a_cell
-    (clump,) = split_clumps(mask[105:, :145], [(5, 143)])
-    assert clump.origin[0] == 0
-    assert clump.origin[1] + clump.mask.shape[1] == 145
+    wide = clump.with_room(30)
+    assert wide.mask.shape == (clump.mask.shape[0] + 60, clump.mask.shape[1] + 60)
+    assert wide.size == clump.size == 800
+    for crop in (clump, wide, clump.with_room(150), clump.with_room(1000)):
+        rows, columns = np.nonzero(crop.mask)
+        assert (rows.min() + crop.origin[0], columns.min() + crop.origin[1]) == (100, 140)
+        assert (crop.seeds[0] + crop.origin).tolist() == [110, 160]
+    assert clump.with_room(1000).mask.shape == mask.shape
 
 
 def test_an_empty_mask_has_no_clumps():

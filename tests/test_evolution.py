@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from declump import contours, energy, evolution, simulate
+from declump import contours, energy, simulate
 from declump.clumps import Clump, split_clumps
-from declump.evolution import SETTINGS, Evolution, evolve_clump
+from declump.evolution import Evolution, evolve_clump
+from declump.landscape import Landscape
 from declump.prior import ShapePrior
 from declump.reach import ReachModel
+from declump.settings import SETTINGS
 
 JOINT, PAPER = SETTINGS["joint"], SETTINGS["paper"]
 
@@ -156,13 +158,13 @@ def test_the_soft_energy_never_rises_in_the_joint_setting(default, monkeypatch, 
     masks, seeds = smear_clump(number)
     clump, scale = clump_of(masks, seeds), scale_for(masks, default)
     states = []
-    model = evolution._Landscape.model
+    model = Landscape.model
 
     def recording(self, state):
         states.append((self, state))
         return model(self, state)
 
-    monkeypatch.setattr(evolution._Landscape, "model", recording)
+    monkeypatch.setattr(Landscape, "model", recording)
     shown: list[np.ndarray] = []
     result = evolve_clump(clump, default, JOINT, scale=scale, on_step=lambda radii: shown.append(radii.copy()))
     energies = [state.energy for _, state in states]
@@ -267,14 +269,14 @@ def test_it_stops_at_the_bound_on_steps(default):
 @pytest.mark.parametrize("accept", [0.24, 0.5, 0.9])
 def test_it_ends_however_much_a_step_must_bring(default, monkeypatch, accept):
     masks, seeds = smear_clump(0)
-    moved, tries = evolution._Landscape.moved, []
+    moved, tries = Landscape.moved, []
 
     def counting(self, state, step):
         tries.append(1)
         assert len(tries) < 500, "the same step is tried for ever"
         return moved(self, state, step)
 
-    monkeypatch.setattr(evolution._Landscape, "moved", counting)
+    monkeypatch.setattr(Landscape, "moved", counting)
     settings = replace(JOINT, accept=accept, least_decrease=0.0)
     result = evolve_clump(clump_of(masks, seeds), default, settings, scale=scale_for(masks, default))
     assert result.history[-1] < result.history[0]

@@ -199,40 +199,6 @@ def test_instance_and_project_take_many_at_once():
     np.testing.assert_allclose(fitted.project(fitted.instance(many)), many, atol=1e-12)
 
 
-# Another number of rays
-
-
-@pytest.mark.parametrize("rays", [72, 90, 360])
-def test_resampling_keeps_the_shapes(rays):
-    fitted = ShapePrior.fit(examples(rays=180, count=40), modes=3)
-    other = fitted.resample(rays)
-    assert other.rays == rays
-    np.testing.assert_allclose(np.linalg.norm(other.modes, axis=0), 1)
-    for deviations in np.eye(3):
-        one = fitted.instance(2 * deviations * np.sqrt(fitted.variances))
-        two = other.instance(2 * deviations * np.sqrt(other.variances))
-        expected = np.interp(np.arange(rays) / rays, np.arange(181) / 180, np.append(one, one[0]))
-        np.testing.assert_allclose(two, expected, atol=1e-9)
-        assert contours.area(two) == pytest.approx(contours.area(one), rel=5e-3)
-
-
-def test_resampling_to_the_same_number_changes_nothing():
-    fitted = ShapePrior.fit(examples())
-    assert fitted.resample(36) is fitted
-
-
-def test_resampling_a_prior_without_modes_and_to_too_few_rays():
-    assert ShapePrior.fit(examples(), modes=0).resample(50).modes.shape == (50, 0)
-    with pytest.raises(ValueError, match="16"):
-        ShapePrior.fit(examples()).resample(12)
-
-
-def test_resampling_keeps_card_and_reach():
-    other = prior(reach=reach()).resample(72)
-    assert other.card["cells"] == 12
-    np.testing.assert_array_equal(other.reach.weights, reach().weights)
-
-
 # Turned and mirrored copies
 
 

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from declump import datasets, evaluation, io, pictures, simulate
     from declump.contours import ShapeExamples, shape_examples
     from declump.evaluation import Score, score
-    from declump.evolution import Settings
     from declump.learning import learn_prior
     from declump.pipeline import evolve
     from declump.prior import ShapePrior
     from declump.segmentation import Segmentation
+    from declump.settings import Settings
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Score": "declump.evaluation",
     "Segmentation": "declump.segmentation",
-    "Settings": "declump.evolution",
+    "Settings": "declump.settings",
     "ShapeExamples": "declump.contours",
     "ShapePrior": "declump.prior",
     "evolve": "declump.pipeline",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+MARGIN = 2
+"""Pixels round a clump in its crop, so that every ray leaves the clump before the crop, or through the image border."""
 
 
 class SeedOutsideWarning(UserWarning):
@@ -21,9 +24,11 @@ class Clump:
     label : int
         Its number, from 0, in the order in which the clumps are met along the rows.
     mask : (h, w) bool
-        Its pixels, in a crop of the image with room for outlines that reach beyond it; other clumps are not in it.
+        Its pixels, in a crop of the image; other clumps are not in it.
     origin : (row, column)
         Where the crop begins in the image.
+    image_shape : (H, W)
+        Size of the image.
     cells : (n,) int64
         Which of the given seeds lie in it.
     seeds : (n, 2) int64
@@ -33,6 +38,7 @@ class Clump:
     label: int
     mask: NDArray[np.bool_]
     origin: tuple[int, int]
+    image_shape: tuple[int, int]
     cells: NDArray[np.int64]
     seeds: NDArray[np.int64]
 
@@ -40,6 +46,16 @@ class Clump:
     def size(self) -> int:
         """Number of pixels of the clump."""
         return int(np.count_nonzero(self.mask))
+
+    def with_room(self, margin: int) -> Clump:
+        """Give the clump in a crop that is wider by a margin, as far as the image goes, for outlines that reach out."""
+        room = [
+            (min(margin, start), min(margin, whole - start - extent))
+            for start, extent, whole in zip(self.origin, self.mask.shape, self.image_shape, strict=True)
+        ]
+        before = (room[0][0], room[1][0])
+        origin = (self.origin[0] - before[0], self.origin[1] - before[1])
+        return replace(self, mask=np.pad(self.mask, room), origin=origin, seeds=self.seeds + before)
 
 
 def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
@@ -68,13 +84,10 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
     labels, _ = ndimage.label(mask, structure=np.ones((3, 3)))
     owner = labels[pixels[:, 0], pixels[:, 1]]
     clumps = []
-    for label, (rows, columns) in enumerate(ndimage.find_objects(labels)):
-        cells = np.flatnonzero(owner == label + 1)
-        size = np.count_nonzero(labels[rows, columns] == label + 1)
-        margin = 4 + int(np.ceil(0.5 * np.sqrt(size / (np.pi * max(len(cells), 1)))))
-        top, left = max(rows.start - margin, 0), max(columns.start - margin, 0)
-        crop = labels[top : rows.stop + margin, left : columns.stop + margin] == label + 1
-        clumps.append(Clump(label, crop, (top, left), cells, pixels[cells] - (top, left)))
+    for label, box in enumerate(ndimage.find_objects(labels)):
+        cells, origin = np.flatnonzero(owner == label + 1), (box[0].start, box[1].start)
+        tight = Clump(label, labels[box] == label + 1, origin, labels.shape, cells, pixels[cells] - origin)
+        clumps.append(tight.with_room(MARGIN))
     return clumps
 
 
@@ -83,7 +96,7 @@ def checked_mask(mask: ArrayLike) -> NDArray[np.bool_]:
     mask = np.asarray(mask)
     if mask.ndim != 2 or mask.size == 0:
         raise ValueError(f"the clump mask is a non-empty (H, W) array; given was one of shape {mask.shape}")
-    if mask.dtype != np.bool_ and not np.isin(np.unique(mask)[:3], (0, 1, 255)).all():
+    if mask.dtype != np.bool_ and not np.isin(mask, (0, 1, 255)).all():
         raise ValueError(
             f"the clump mask holds True and False, or 0 and 1, or 0 and 255; given was {mask.dtype} with other values: "
             "threshold it first"
@@ -100,13 +113,14 @@ def seed_pixels(seeds: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
         raise ValueError(f"seeds are (N, 2): row and column of each; given was an array of shape {seeds.shape}")
     if not np.isfinite(seeds).all():
         raise ValueError("seeds are finite numbers; given were some NaN or infinite ones")
-    pixels = np.floor(seeds + 0.5).astype(np.int64)
-    outside = np.flatnonzero(((pixels < 0) | (pixels >= np.array(shape))).any(axis=1))
+    nearest = np.floor(seeds + 0.5)
+    outside = np.flatnonzero(((nearest < 0) | (nearest >= np.array(shape))).any(axis=1))
     if outside.size:
         first = tuple(seeds[outside[0]].tolist())
         raise ValueError(
             f"seed {outside[0]} at {first} lies outside the image of shape {tuple(shape)}: rows come first"
         )
+    pixels = nearest.astype(np.int64)
     _, first_of, count = np.unique(pixels, axis=0, return_index=True, return_counts=True)
     if (count > 1).any():
         index = first_of[count > 1].min()

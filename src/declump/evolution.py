@@ -1,8 +1,7 @@
 """Multi-shape evolution (equations 3 to 5): a trust region over all cells of one clump at once.
 
-Each cell has t shape coefficients in units of their standard deviation, a log scale and a rotation. All parameters of a
-clump move together; the Hessian couples only cells whose outlines meet, so a step costs in proportion to the number of
-cells.
+All parameters of a clump move together; the Hessian couples only cells whose outlines meet, so a step costs in
+proportion to the number of cells.
 """
 
 from __future__ import annotations
@@ -14,94 +13,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import _kernels
-from declump.alignment import TOLERATED, largest_copy
 from declump.clumps import Clump
-from declump.contours import directions, first_exits
-from declump.energy import PolarTable, polar_table
+from declump.landscape import POSE_UNITS, Landscape
 from declump.prior import ShapePrior
+from declump.settings import Settings
 
 Floats = NDArray[np.float64]
 Stopped = Literal["explained", "no decrease", "bound"]
 
-POSE_UNITS = np.array([0.2, 0.3])
-"""What counts as one standard deviation of log scale and rotation (radians)."""
 SMALLEST_REGION = 1e-3
 """Below this trust-region radius, in standard deviations, no step is looked for any more."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a clump is evolved; all lengths are relative to the prior's mean radius, so that no pixel size is assumed.
-
-    Attributes
-    ----------
-    evolve_pose : bool
-        Whether scale and rotation evolve with the shape. If not, both are those of the alignment after every step, and
-        a step is judged by the hard discrepancy, as the paper is read literally.
-    penalty : float
-        Weight of the squared Mahalanobis distance of a shape, times the squared mean radius.
-    scale_penalty : float
-        The same for the log scale, in units of ``penalty``.
-    reach_weight : float
-        Weight of the distance from the expected reach, where the prior knows it.
-    start_scales : float
-        The alignment's log scale is taken within plus or minus this.
-    box : float
-        Bound on every shape coefficient in standard deviations.
-    softness : float
-        Half width of the soft outline; at least one pixel.
-    accept : float
-        A step is taken when the actual decrease exceeds this share of the predicted one.
-    explained : float
-        The evolution stops when the hard discrepancy is at most this share of the clump.
-    least_decrease : float
-        The evolution stops when a step gains less than this share of the energy.
-    steps : int
-        Bound on the number of steps.
-    """
-
-    evolve_pose: bool
-    penalty: float
-    scale_penalty: float
-    reach_weight: float
-    start_scales: float
-    box: float
-    softness: float
-    accept: float
-    explained: float
-    least_decrease: float
-    steps: int
-
-
-SETTINGS = {
-    "joint": Settings(
-        evolve_pose=True,
-        penalty=0.003,
-        scale_penalty=3.0,
-        reach_weight=0.002,
-        start_scales=0.1,
-        box=3.0,
-        softness=0.06,
-        accept=0.15,
-        explained=0.0,
-        least_decrease=1e-3,
-        steps=60,
-    ),
-    "paper": Settings(
-        evolve_pose=False,
-        penalty=0.0,
-        scale_penalty=0.0,
-        reach_weight=0.0,
-        start_scales=np.inf,
-        box=np.inf,
-        softness=0.06,
-        accept=0.0,
-        explained=0.05,
-        least_decrease=0.0,
-        steps=60,
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -156,7 +77,7 @@ def evolve_clump(
     -------
     Evolution
     """
-    landscape = _Landscape(clump, prior, settings, scale)
+    landscape = Landscape(clump, prior, settings, scale)
     state = landscape.start()
     history = [landscape.hard(state.radii)]
     region = np.sqrt(len(clump.cells))
@@ -165,7 +86,6 @@ def evolve_clump(
         on_step(state.radii)
     for _ in range(settings.steps):
         if history[-1] <= settings.explained * landscape.size:
-            stopped = "explained"
             break
         model = landscape.model(state)
         accepted = None
@@ -175,12 +95,12 @@ def evolve_clump(
             step = trial.parameters - state.parameters
             predicted = model.decrease(step)
             ratio = (state.energy - trial.energy) / predicted if predicted > 0 else -1.0
-            if ratio < 0.25:
+            if ratio > settings.accept:
+                accepted = trial
+            if accepted is None or ratio < 0.25:
                 region = min(region, float(np.linalg.norm(step))) / 4
             elif ratio > 0.75 and on_border:
                 region *= 2
-            if ratio > settings.accept:
-                accepted = trial
         if accepted is None:
             stopped = "no decrease"
             break
@@ -191,6 +111,8 @@ def evolve_clump(
         if gain < settings.least_decrease * state.energy:
             stopped = "no decrease"
             break
+    if history[-1] <= settings.explained * landscape.size:
+        stopped = "explained"
     return Evolution(
         state.radii,
         state.parameters[:, :-2].copy(),
@@ -199,185 +121,3 @@ def evolve_clump(
         tuple(history),
         stopped,
     )
-
-
-@dataclass(frozen=True)
-class _State:
-    """Parameters (n, t + 2) of all cells, the radii they give with derivatives, and the energy to be lowered."""
-
-    parameters: Floats
-    radii: Floats
-    basis: Floats
-    energy: float
-
-
-@dataclass(frozen=True)
-class _Model:
-    """The quadratic model m_k (equation 4) at a state; ``free`` is 0 for parameters that may not move."""
-
-    gradient: Floats
-    blocks: Floats
-    pairs: NDArray[np.int64]
-    shared: Floats
-    free: Floats
-
-    def step(self, region: float) -> tuple[Floats, bool]:
-        """Approximate minimiser within a region (equation 5), and whether it lies on the border of the region."""
-        step, on_border = _kernels.truncated_conjugate_gradient(
-            self.gradient, self.blocks, self.pairs, self.shared, self.free, region, 0.1, 50
-        )
-        return step, on_border
-
-    def decrease(self, step: Floats) -> float:
-        """Decrease that the model foresees for a step."""
-        return float(_kernels.predicted_decrease(self.gradient, self.blocks, self.pairs, self.shared, step))
-
-
-class _Landscape:
-    """The energy of one clump as a function of its cells' parameters, with the buffers to compute it fast."""
-
-    def __init__(self, clump: Clump, prior: ShapePrior, settings: Settings, scale: float) -> None:
-        self.settings = settings
-        self.mean, self.modes = scale * prior.mean, scale * prior.modes * np.sqrt(prior.variances)
-        mean_radius = float(self.mean.mean())
-        self.softness = max(settings.softness * mean_radius, 1.0)
-        self.penalties = np.full(prior.variances.size + 2, settings.penalty * mean_radius**2)
-        self.penalties[-2:] *= settings.scale_penalty, 0.0
-
-        self.mask, self.size = clump.mask, clump.size
-        self.rows, self.columns = (np.ascontiguousarray(part) for part in clump.seeds.T)
-        self.directions = directions(prior.rays)
-        self.exits = np.stack([first_exits(clump.mask, seed, prior.rays) for seed in clump.seeds])
-        self.targets, self.precisions = np.zeros_like(self.exits), np.zeros_like(self.exits)
-        self.reach_known = prior.reach is not None and settings.reach_weight > 0
-        if prior.reach is not None and self.reach_known:
-            self.targets = prior.reach.expected(self.exits, clump.seeds, mean_radius)
-            self.precisions += settings.reach_weight * np.pi / (prior.rays * prior.reach.spread**2)
-
-        self.values = clump.mask.astype(np.float64)
-        self.left, self.union = np.ones(clump.mask.shape), np.zeros(clump.mask.shape, dtype=np.bool_)
-        self.touched, self.united = np.empty((2, clump.mask.size), dtype=np.int64)
-        self.last = np.full(clump.mask.size, -1, dtype=np.int32)
-        self.covered: Floats | None = None
-        self.covered_count = 0
-
-    def start(self) -> _State:
-        """Mean shapes, aligned; or, where the prior knows how far a cell reaches, the hypotheses nearest to that."""
-        parameters = np.zeros((len(self.exits), self.modes.shape[1] + 2))
-        if self.reach_known:
-            squared = np.maximum(np.sum(self.modes**2, axis=0), 1e-12)
-            inner = max(self.settings.box - 0.5, 0.0)
-            parameters[:, :-2] = np.clip((self.targets - self.mean) @ (self.modes / squared), -inner, inner)
-        else:
-            parameters[:, -2:] = self.aligned(parameters)
-            limit = self.settings.start_scales / POSE_UNITS[0]
-            parameters[:, -2] = np.clip(parameters[:, -2], -limit, limit)
-        return self.state(parameters)
-
-    def aligned(self, parameters: Floats) -> Floats:
-        """Scale and rotation of the alignment (equation 1), as parameters; open cells take the others' median scale."""
-        shapes = self.mean + parameters[:, :-2] @ self.modes.T
-        scales, rotations = np.array([largest_copy(*pair) for pair in zip(shapes, self.exits, strict=True)]).T
-        closed = np.isfinite(scales)
-        scales[~closed] = np.median(scales[closed]) if closed.any() else 1.0
-        return np.asarray(np.column_stack([np.log(np.maximum(scales, 1e-3)), rotations]) / POSE_UNITS)
-
-    def moved(self, state: _State, step: Floats) -> _State:
-        """Take a step, kept inside the hypothesis set."""
-        parameters = state.parameters + step
-        np.clip(parameters[:, :-2], -self.settings.box, self.settings.box, out=parameters[:, :-2])
-        if not self.settings.evolve_pose:
-            parameters[:, -2:] = self.aligned(parameters)
-        return self.state(parameters)
-
-    def state(self, parameters: Floats) -> _State:
-        """Radii, derivatives and energy of given parameters."""
-        cells, count = parameters.shape
-        radii, basis = np.empty((cells, self.mean.size)), np.empty((cells, self.mean.size, count))
-        for cell, (*coefficients, log_scale, rotation) in enumerate(parameters):
-            _kernels.pose(
-                self.mean,
-                self.modes,
-                np.array(coefficients),
-                log_scale * POSE_UNITS[0],
-                rotation * POSE_UNITS[1],
-                radii[cell],
-                basis[cell],
-            )
-        basis[:, :, -2:] *= POSE_UNITS
-        np.maximum(radii, 0.5, out=radii)
-        if self.settings.evolve_pose:
-            return _State(parameters, radii, basis, self.soft(parameters, radii))
-        self.follow_alignment(radii, basis)
-        return _State(parameters, radii, basis, float(self.hard(radii)))
-
-    def follow_alignment(self, radii: Floats, basis: Floats) -> None:
-        """Add to the derivatives by the shape that the aligned scale gives way on the ray that limits it."""
-        for cell, ratios in enumerate(self.exits / radii):
-            limiting = np.argsort(ratios, kind="stable")[int(TOLERATED * ratios.size)]
-            if np.isfinite(ratios[limiting]):
-                basis[cell, :, :-2] -= np.outer(radii[cell] / radii[cell, limiting], basis[cell, limiting, :-2])
-
-    def soft(self, parameters: Floats, radii: Floats) -> float:
-        """Soft discrepancy, and what shape, scale and reach cost."""
-        self.cover(radii)
-        energy = _kernels.soft_discrepancy(self.values, self.size, self.left, self.touched, self.covered_count)
-        energy += np.sum(self.penalties * parameters**2)
-        return float(energy + np.sum(self.precisions * (radii - self.targets) ** 2))
-
-    def hard(self, radii: Floats) -> int:
-        """Equation 2 with binary masks, in pixels."""
-        return int(
-            _kernels.hard_discrepancy(
-                self.mask,
-                self.size,
-                self.rows,
-                self.columns,
-                radii,
-                *self.directions,
-                self.table(radii),
-                self.union,
-                self.united,
-            )
-        )
-
-    def model(self, state: _State) -> _Model:
-        """Gauss-Newton model of the soft energy at a state."""
-        self.cover(state.radii)
-        gradient, blocks, pairs, shared = _kernels.normal_equations(
-            self.rows,
-            self.columns,
-            state.radii,
-            state.basis,
-            self.softness,
-            self.table(state.radii),
-            self.values,
-            self.left,
-            self.last,
-            self.targets,
-            self.precisions,
-        )
-        gradient += 2 * self.penalties * state.parameters
-        diagonal = np.arange(len(self.penalties))
-        blocks[:, diagonal, diagonal] += 2 * self.penalties
-        shape, downhill = state.parameters[:, :-2], -gradient[:, :-2]
-        free = np.ones_like(gradient)
-        free[:, :-2][(np.abs(shape) >= self.settings.box) & (shape * downhill > 0)] = 0
-        if not self.settings.evolve_pose:
-            free[:, -2:] = 0
-        return _Model(gradient, blocks, pairs, shared, free)
-
-    def cover(self, radii: Floats) -> None:
-        """Bring the buffer of what is left uncovered up to these radii."""
-        if self.covered is radii:
-            return
-        self.left.ravel()[self.touched[: self.covered_count]] = 1.0
-        self.covered_count = _kernels.cover(
-            self.rows, self.columns, radii, self.softness, self.table(radii), self.left, self.touched
-        )
-        self.covered = radii
-
-    def table(self, radii: Floats) -> PolarTable:
-        """Polar table that reaches beyond all outlines; sizes are powers of two, so that few are ever made."""
-        reach = max(float(radii.max()) + self.softness + 1, 16.0)
-        return polar_table(self.mean.size, 1 << int(np.ceil(np.log2(reach))))

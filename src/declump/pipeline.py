@@ -5,18 +5,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from declump import contours
 from declump.clumps import Clump, SeedOutsideWarning, checked_mask, seed_pixels, split_clumps
-from declump.evolution import SETTINGS, Evolution, Settings, evolve_clump
+from declump.energy import hard_discrepancy
+from declump.evolution import Evolution, evolve_clump
 from declump.prior import ShapePrior
 from declump.segmentation import ClumpRecord, Segmentation
+from declump.settings import SETTINGS, Settings
 
 CROWDING = 0.94
 """Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
+LARGEST_IN_IMAGE = 4.0
+"""Mean radii up to this many times the side of a square of the image's area are accepted as a scale."""
+ROOM = 2.0
+"""How far round a clump outlines are followed, in mean radii of the objects."""
 LARGEST_RADIUS = 256.0
 """Objects with a larger mean radius, in pixels, are evolved on a coarser grid: nothing is gained by a finer one."""
 
@@ -25,7 +32,7 @@ def evolve(
     mask: ArrayLike,
     seeds: ArrayLike,
     *,
-    prior: ShapePrior | str = "default",
+    prior: ShapePrior | str | Path = "default",
     setting: str | Settings = "joint",
     scale: float | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -39,7 +46,7 @@ def evolve(
     seeds : (N, 2) float
         Row and column of one point in each object, in a cell the centroid of its nucleus. A seed is taken at the centre
         of its pixel.
-    prior : ShapePrior or str
+    prior : ShapePrior, str or Path
         What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
     setting : "joint", "paper" or Settings
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
@@ -71,10 +78,13 @@ def evolve(
     (2, (2, 120, 170), True)
     """
     mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
-    prior = ShapePrior.load(prior) if isinstance(prior, str) else prior
+    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     chosen = _settings(setting)
-    if scale is not None and not (np.isfinite(scale) and scale > 0):
-        raise ValueError(f"the scale is a number > 0, the objects' size relative to the prior's; given was {scale}")
+    if scale is not None and not 0 < scale * prior.mean.mean() <= LARGEST_IN_IMAGE * np.sqrt(mask.size):
+        raise ValueError(
+            "the scale is a number > 0, the size of the objects relative to the prior's, whose mean radius is "
+            f"{prior.mean.mean():.0f} pixels; given was {scale}, which does not suit an image of shape {mask.shape}"
+        )
 
     clumps = split_clumps(mask, pixels)
     size = estimated_scale(clumps, prior) if scale is None else float(scale)
@@ -113,22 +123,21 @@ def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
 def _settings(setting: str | Settings) -> Settings:
     if isinstance(setting, Settings):
         return setting
-    if setting not in SETTINGS:
+    if not isinstance(setting, str) or setting not in SETTINGS:
         raise ValueError(f"the setting is {' or '.join(map(repr, SETTINGS))}, or a Settings; given was {setting!r}")
     return SETTINGS[setting]
 
 
 def _evolve_at_fitting_resolution(clump: Clump, prior: ShapePrior, settings: Settings, scale: float) -> Evolution:
-    """Evolve a clump, of very large objects on every n-th pixel; its discrepancy then counts each for n x n."""
-    stride = int(np.ceil(scale * prior.mean.mean() / LARGEST_RADIUS))
-    if stride <= 1:
+    """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
+    size = scale * prior.mean.mean()
+    clump = clump.with_room(int(ROOM * size))
+    stride = min(int(np.ceil(size / LARGEST_RADIUS)), *clump.mask.shape)
+    if stride == 1:
         return evolve_clump(clump, prior, settings, scale=scale)
-    thinned = replace(clump, mask=_every(clump.mask, stride), seeds=clump.seeds // stride)
-    evolution = evolve_clump(thinned, prior, settings, scale=scale / stride)
-    history = tuple(value * stride**2 for value in evolution.history)
-    return replace(evolution, radii=evolution.radii * stride, history=history)
-
-
-def _every(mask: NDArray[np.bool_], stride: int) -> NDArray[np.bool_]:
-    """Pixels in the middle of each block of ``stride`` x ``stride``."""
-    return np.ascontiguousarray(mask[stride // 2 :: stride, stride // 2 :: stride])
+    mask = np.ascontiguousarray(clump.mask[stride // 2 :: stride, stride // 2 :: stride])
+    seeds = np.minimum(clump.seeds // stride, np.array(mask.shape) - 1)
+    evolution = evolve_clump(replace(clump, mask=mask, seeds=seeds), prior, settings, scale=scale / stride)
+    radii = evolution.radii * stride
+    history = [value * stride**2 for value in evolution.history[:-1]]
+    return replace(evolution, radii=radii, history=(*history, hard_discrepancy(clump.mask, clump.seeds, radii)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ class ShapePrior:
                 "cut by the image border are out"
             )
         mean = importance @ examples / importance.sum()
-        vectors, variances = _principal_modes(examples - mean)
+        vectors, variances = _principal_modes(examples - mean, noise=1e-18 * float(mean @ mean))
         count = _mode_count(variances, explained) if modes is None else modes
         if not 0 <= count <= len(variances):
             raise ValueError(f"these examples have {len(variances)} modes of variation; asked for were {count}")
@@ -132,19 +133,6 @@ class ShapePrior:
     def project(self, radii: ArrayLike) -> NDArray[np.float64]:
         """Coefficients (..., t) of the hypothesis nearest to given radii (..., K)."""
         return np.asarray((np.asarray(radii, dtype=np.float64) - self.mean) @ self.modes)
-
-    def resample(self, rays: int) -> ShapePrior:
-        """Give the same prior at another number of rays, by periodic linear interpolation over the angle."""
-        if rays == self.rays:
-            return self
-        old, new = np.arange(self.rays + 1) / self.rays, np.arange(rays) / rays
-
-        def interpolate(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.asarray(np.interp(new, old, np.append(values, values[0])))
-
-        modes = np.array([interpolate(mode) for mode in self.modes.T]).reshape(-1, rays).T
-        lengths = np.linalg.norm(modes, axis=0)
-        return replace(self, mean=interpolate(self.mean), modes=modes / lengths, variances=self.variances * lengths**2)
 
     def save(self, path: str | Path) -> None:
         """Write the prior as ``.npz``; the same prior always gives the same bytes."""
@@ -172,7 +160,7 @@ class ShapePrior:
         if not path.is_file():
             raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or 'default'")
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 mean, modes, variances = arrays["mean"], arrays["modes"], arrays["variances"]
                 card = json.loads(arrays["card"].tobytes())
                 reach = None
@@ -180,7 +168,16 @@ class ShapePrior:
                     spread, intercept, *weights = arrays["reach"]
                     reach = ReachModel(np.array(weights), float(intercept), float(spread))
             return cls(mean, modes, variances, reach, card)
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            EOFError,
+            OSError,
+            RuntimeError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
             raise ValueError(f"{path} is not a prior that declump wrote ({error})") from error
 
 
@@ -204,12 +201,15 @@ def turned_and_mirrored(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64
     return np.concatenate([np.roll(both, shift, axis=1) for shift in shifts])
 
 
-def _principal_modes(centred: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Eigenvectors and eigenvalues > 0 of the covariance 1/N sum(c c^T), each vector's largest entry positive."""
+def _principal_modes(centred: NDArray[np.float64], noise: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Eigenvectors and eigenvalues of the covariance 1/N sum(c c^T), without those that rounding makes.
+
+    Of each vector the largest entry is positive, so that it does not depend on the machine.
+    """
     values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
-    count = int(np.sum(values > max(values[0], 1e-12) * 1e-12))
+    count = int(np.sum(values > max(1e-12 * values[0], noise)))
     vectors = vectors[:, :count]
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
     return vectors * np.where(largest < 0, -1.0, 1.0), values[:count]

@@ -61,7 +61,7 @@ class AnnotatedImage:
                 f"{self.name}: {len(self.cells)} cells need seeds of shape ({len(self.cells)}, 2), "
                 f"got {self.seeds.shape}."
             )
-        rows, columns = np.rint(self.seeds).astype(int).T
+        rows, columns = np.floor(self.seeds + 0.5).astype(int).T
         within = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
         if not (within.all() and self.cells[np.arange(len(self.cells)), rows, columns].all()):
             raise ValueError(f"{self.name}: every seed must lie inside the mask of its own cell.")

@@ -56,7 +56,7 @@ def overlap_degree(masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         length = _boundary_length(masks[index][window])
         total = length.sum()
         if total > 0:
-            degrees[index] = length[layers[window] > 1].sum() / total
+            degrees[index] = min(length[layers[window] > 1].sum() / total, 1.0)
     return degrees
 
 

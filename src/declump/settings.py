@@ -1,0 +1,81 @@
+"""How a clump is evolved: two settings of one loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a clump is evolved; all lengths are relative to the prior's mean radius, so that no pixel size is assumed.
+
+    Attributes
+    ----------
+    evolve_pose : bool
+        Whether scale and rotation evolve with the shape. If not, both are those of the alignment after every step, and
+        a step is judged by the hard discrepancy, as the paper is read literally.
+    penalty : float
+        Weight of the squared Mahalanobis distance of a shape, times the squared mean radius.
+    scale_penalty : float
+        The same for the log scale, in units of ``penalty``.
+    reach_weight : float
+        Weight of the distance from the expected reach, where the prior knows it.
+    start_scales : float
+        The alignment's log scale is taken within plus or minus this.
+    box : float
+        Bound on every shape coefficient in standard deviations.
+    softness : float
+        Half width of the soft outline; at least one pixel.
+    accept : float
+        A step is taken when the actual decrease exceeds this share of the predicted one.
+    explained : float
+        The evolution stops when the hard discrepancy is at most this share of the clump.
+    least_decrease : float
+        The evolution stops when a step gains less than this share of the energy.
+    steps : int
+        Bound on the number of steps.
+    """
+
+    evolve_pose: bool
+    penalty: float
+    scale_penalty: float
+    reach_weight: float
+    start_scales: float
+    box: float
+    softness: float
+    accept: float
+    explained: float
+    least_decrease: float
+    steps: int
+
+
+SETTINGS = {
+    "joint": Settings(
+        evolve_pose=True,
+        penalty=0.003,
+        scale_penalty=3.0,
+        reach_weight=0.002,
+        start_scales=0.1,
+        box=3.0,
+        softness=0.06,
+        accept=0.15,
+        explained=0.0,
+        least_decrease=1e-3,
+        steps=60,
+    ),
+    "paper": Settings(
+        evolve_pose=False,
+        penalty=0.0,
+        scale_penalty=0.0,
+        reach_weight=0.0,
+        start_scales=np.inf,
+        box=np.inf,
+        softness=0.06,
+        accept=0.0,
+        explained=0.05,
+        least_decrease=0.0,
+        steps=60,
+    ),
+}
