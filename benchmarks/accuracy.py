@@ -1,6 +1,6 @@
 """Accuracy with true clump masks and nuclei, by the paper's five folds (one fifth trains, four fifths test).
 
-    python benchmarks/accuracy.py --data ../shared/data --write docs/results.md
+    python benchmarks/accuracy.py --data ../shared/data --write
 
 Every figure is over cells of images that the prior did not see. Rows with "prior of ..." use a prior learnt on the
 whole of the other data set.
@@ -9,7 +9,6 @@ whole of the other data set.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ import declump
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, folds, pool
 from declump.settings import SETTINGS, Settings
+from pages import ROOT, commit, replace_part
 
 READERS = {"isbi2015": isbi2015, "isbi2014": isbi2014}
 TITLES = {"isbi2015": "ISBI 2015 (8 frames, 320 cells)", "isbi2014": "ISBI 2014 train (45 images, 270 cells)"}
@@ -91,44 +91,49 @@ COLUMNS = (
 HEADER = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
-def table(name: str, folder: Path, other: declump.ShapePrior | None, other_name: str) -> list[str]:
+def table(name: str, folder: Path, other: declump.ShapePrior, other_name: str) -> tuple[list[str], Score]:
+    """Rows for one data set, and the score of the first."""
     images = list(READERS[name].read(folder / name))
     groups = isbi2015.fields([image.name for image in images]) if name == "isbi2015" else None
     split = folds(len(images), groups=groups)
     tests = [test for _, test in split]
-    lines = [f"### {TITLES[name]}", "", HEADER]
+    lines, scores = [f"### {TITLES[name]}", "", HEADER], []
     for row in ROWS:
         priors = [
             declump.learn_prior([images[index] for index in train], copies=row.copies, reach=row.reach)
             for train, _ in split
         ]
         modes = sorted(prior.variances.size for prior in priors)
-        label = f"{row.label} (t = {modes[0]} to {modes[-1]})"
-        lines.append(line(label, *measure(images, priors, tests, row)))
-    if other is not None:
-        result = measure(images, [other], [np.arange(len(images))], ROWS[0])
-        lines.append(line(f"`joint`, prior of all of {other_name}, each image once", *result))
-    return [*lines, ""]
+        result = measure(images, priors, tests, row)
+        scores.append(result[0])
+        lines.append(line(f"{row.label} (t = {modes[0]} to {modes[-1]})", *result))
+    result = measure(images, [other], [np.arange(len(images))], ROWS[0])
+    lines.append(line(f"`joint`, prior of all of {other_name}, each image once", *result))
+    return [*lines, ""], scores[0]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--write", type=Path, help="replace the part between the markers of this page")
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--write", action="store_true", help="put the figures into README.md and docs/results.md")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
     whole = {name: declump.learn_prior(reader.read(options.data / name)) for name, reader in READERS.items()}
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    text = [f"Measured by `python benchmarks/accuracy.py` at commit {commit}, data of the two challenges.", ""]
+    origin = f"Measured by `python benchmarks/accuracy.py --write` at commit {commit()}."
+    text, headline = (
+        [origin, ""],
+        ["| | overlapping cells | all cells | mostly hidden (3/4 or more) |", "|---|---|---|---|"],
+    )
     for name, other in (("isbi2015", "isbi2014"), ("isbi2014", "isbi2015")):
-        text += table(name, options.data, whole[other], other.replace("isbi", "ISBI "))
+        lines, score = table(name, options.data, whole[other], other.replace("isbi", "ISBI "))
+        text += lines
+        figures = (score.dice_overlapping, score.dice_all, score.dice_by_overlap[-1])
+        headline.append(f"| {TITLES[name]} | {' | '.join(f'{value:.3f}' for value in figures)} |")
     print("\n".join(text))
     if options.write:
-        before, _, rest = options.write.read_text().partition("<!-- accuracy -->")
-        _, _, after = rest.partition("<!-- end accuracy -->")
-        middle = "\n".join(["<!-- accuracy -->", *text, "<!-- end accuracy -->"])
-        options.write.write_text(before + middle + after)
+        replace_part("docs/results.md", "accuracy", "\n".join(text))
+        replace_part("README.md", "headline", "\n".join([*headline, "", origin]))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import numpy as np  # noqa: E402
 import declump  # noqa: E402
 from declump import simulate  # noqa: E402
 from declump.datasets import isbi2015  # noqa: E402
+from pages import ROOT, commit, replace_part  # noqa: E402
 
 
 def seconds(task: Any, repeats: int = 5) -> float:
@@ -43,16 +45,16 @@ def clump_of(cells: int) -> tuple[np.ndarray, np.ndarray]:
     return smear.clump, smear.seeds
 
 
-def per_cell(frames: list[tuple[str, np.ndarray, np.ndarray]]) -> None:
-    print("milliseconds per cell, mask and seeds in, contours out (median of 5 runs)")
+def per_cell(frames: list[tuple[str, np.ndarray, np.ndarray]]) -> Iterator[str]:
+    yield "milliseconds per cell, mask and seeds in, contours out (median of 5 runs)"
     values = []
     for name, mask, seeds in frames:
         values.append(1e3 * seconds(lambda mask=mask, seeds=seeds: declump.evolve(mask, seeds)) / len(seeds))
-        print(f"  {name:12} {len(seeds):3} cells  {values[-1]:6.2f}")
-    print(f"  median over frames: {np.median(values):.2f} ms per cell (target: 10)\n")
+        yield f"  {name:12} {len(seeds):3} cells  {values[-1]:6.2f}"
+    yield f"  median over frames: {np.median(values):.2f} ms per cell (target: 10)"
 
 
-def against_chan_vese() -> None:
+def against_chan_vese() -> Iterator[str]:
     from skimage.segmentation import morphological_chan_vese
 
     mask, seeds = clump_of(10)
@@ -60,23 +62,22 @@ def against_chan_vese() -> None:
     rows, columns = np.nonzero(mask)
     crop = mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1].astype(float)
     theirs = seconds(lambda: morphological_chan_vese(crop, 100))
-    print(f"10-cell clump of {crop.shape[0]} x {crop.shape[1]} px: {1e3 * ours:.0f} ms")
-    print(f"100 iterations of morphological_chan_vese on the same crop: {1e3 * theirs:.0f} ms")
-    print(f"ratio: {ours / theirs:.2f} (target: < 1)\n")
+    yield f"10-cell clump of {crop.shape[0]} x {crop.shape[1]} px: {1e3 * ours:.0f} ms"
+    yield f"100 iterations of morphological_chan_vese on the same crop: {1e3 * theirs:.0f} ms"
+    yield f"ratio: {ours / theirs:.2f} (target: < 1)"
 
 
-def growth() -> None:
-    print("time per cell of one clump, by its number of cells")
+def growth() -> Iterator[str]:
+    yield "time per cell of one clump, by its number of cells"
     base = None
     for cells in (10, 30, 100, 300):
         mask, seeds = clump_of(cells)
         each = 1e3 * seconds(lambda mask=mask, seeds=seeds: declump.evolve(mask, seeds), repeats=3) / cells
         base = base or each
-        print(f"  {cells:4} cells  {each:6.2f} ms per cell  {each / base:.2f} x that of 10 (target for 100: <= 3)")
-    print()
+        yield f"  {cells:4} cells  {each:6.2f} ms per cell  {each / base:.2f} x that of 10 (target for 100: <= 3)"
 
 
-def start_up() -> None:
+def start_up() -> Iterator[str]:
     def fresh(code: str, cache: str) -> float:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
         command = [sys.executable, "-c", code]
@@ -85,14 +86,15 @@ def start_up() -> None:
     clock = "import time; s = time.perf_counter(); {}; print(time.perf_counter() - s)"
     use = "import declump; declump.evolve([[0] * 99] * 9 + [[0] * 20 + [1] * 60 + [0] * 19] * 50, [(40, 40), (50, 60)])"
     with tempfile.TemporaryDirectory() as cache:
-        print(f"import declump: {fresh(clock.format('import declump'), cache):.3f} s (target: < 0.5)")
-        print(f"import and first call, nothing compiled: {fresh(clock.format(use), cache):.1f} s (target: <= 10)")
-        print(f"the same again, compiled: {fresh(clock.format(use), cache):.1f} s")
+        yield f"import declump: {fresh(clock.format('import declump'), cache):.3f} s (target: < 0.5)"
+        yield f"import and first call, nothing compiled: {fresh(clock.format(use), cache):.1f} s (target: <= 10)"
+        yield f"the same again, compiled: {fresh(clock.format(use), cache):.1f} s"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(__file__).parents[1] / ".." / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/results.md")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -103,10 +105,20 @@ def main() -> None:
         print(f"(no {folder}: simulated frames instead)")
         smears = [simulate.smear((1024, 1024), cells=40, rng=seed) for seed in range(4)]
         frames = [(f"simulated {index}", smear.clump, smear.seeds) for index, smear in enumerate(smears)]
-    per_cell(frames)
-    against_chan_vese()
-    growth()
-    start_up()
+    lines = [f"`make bench` at commit {commit()}, {model()}", "", "```text"]
+    for part in (per_cell(frames), against_chan_vese(), growth(), start_up()):
+        for text in (*part, ""):
+            print(text, flush=True)
+            lines.append(text)
+    if options.write:
+        replace_part("docs/results.md", "speed", "\n".join([*lines[:-1], "```"]))
+
+
+def model() -> str:
+    """Name of the processor, where the system tells."""
+    path = Path("/proc/cpuinfo")
+    names = [line.partition(":")[2] for line in path.read_text().splitlines() if line.startswith("model name")]
+    return names[0].strip() if names else "processor unknown"
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Imports inside functions and compiled kernels make a first call slow: no deadline for a single example. Where the tests
-# decide what lands ($CI), the same examples are tried every time; elsewhere new ones are looked for.
+# Imports inside functions and compiled kernels make a first call slow: no deadline for a single example. Where the
+# tests decide what lands ($CI), the same examples are tried every time; elsewhere new ones are looked for.
 settings.register_profile("declump", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("declump")
 
