@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTABLE := $(VENV)/.testable
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
 
 .PHONY: demo test lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	$(INSTALL) .
 	touch $(READY)
+
+$(TESTABLE): $(READY)
+	$(INSTALL) ".[test,train]"
+	touch $(TESTABLE)
 
 demo: $(READY)
 	$(BIN)/python -m declump.cli demo -o demo --overwrite
@@ -17,7 +23,7 @@ demo: $(READY)
 test: lint
 	$(BIN)/python -m pytest
 
-lint: $(READY)
+lint: $(TESTABLE)
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 

@@ -13,27 +13,32 @@ if TYPE_CHECKING:
     from declump.contours import ShapeExamples, shape_examples
     from declump.evaluation import Score, score
     from declump.learning import learn_prior
-    from declump.pipeline import evolve
+    from declump.pipeline import evolve, segment
     from declump.prior import ShapePrior
+    from declump.regions import Regions, find_regions
     from declump.segmentation import Segmentation
     from declump.settings import Settings
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Regions": "declump.regions",
     "Score": "declump.evaluation",
     "Segmentation": "declump.segmentation",
     "Settings": "declump.settings",
     "ShapeExamples": "declump.contours",
     "ShapePrior": "declump.prior",
     "evolve": "declump.pipeline",
+    "find_regions": "declump.regions",
     "learn_prior": "declump.learning",
     "score": "declump.evaluation",
+    "segment": "declump.pipeline",
     "shape_examples": "declump.contours",
 }
 _MODULES = ("datasets", "evaluation", "io", "pictures", "simulate")
 
 __all__ = [
+    "Regions",
     "Score",
     "Segmentation",
     "Settings",
@@ -42,10 +47,12 @@ __all__ = [
     "datasets",
     "evaluation",
     "evolve",
+    "find_regions",
     "io",
     "learn_prior",
     "pictures",
     "score",
+    "segment",
     "shape_examples",
     "simulate",
 ]

@@ -15,9 +15,12 @@ from declump.clumps import Clump, SeedOutsideWarning, checked_mask, seed_pixels,
 from declump.energy import hard_discrepancy
 from declump.evolution import Evolution, evolve_clump
 from declump.prior import ShapePrior
+from declump.regions import Regions, find_regions
 from declump.segmentation import ClumpRecord, Segmentation
 from declump.settings import SETTINGS, Settings
 
+NUCLEUS_MICROMETRES = 7.0
+"""Usual diameter of the nucleus of a squamous cell."""
 CROWDING = 0.94
 """Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
 LARGEST_IN_IMAGE = 4.0
@@ -109,6 +112,53 @@ def evolve(
             stacklevel=2,
         )
     return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))
+
+
+def segment(
+    image: ArrayLike,
+    *,
+    regions: Regions | str | Path = "default",
+    prior: ShapePrior | str | Path = "default",
+    setting: str | Settings = "joint",
+    pixel_size: float | None = None,
+    diameter: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Segmentation:
+    """Find every cell of an image, whole.
+
+    Parameters
+    ----------
+    image : (H, W), (H, W, 3) or (H, W, 4)
+        Bright-field image: uint8, uint16, bool or float.
+    regions : Regions, str or Path
+        Where there is any cell and where the nuclei are; or how to find that: see the ``model`` of
+        :func:`declump.find_regions`.
+    prior, setting, progress
+        See :func:`evolve`.
+    pixel_size : float, optional
+        Micrometres a pixel; tells how large nuclei are.
+    diameter : float, optional
+        Usual diameter of a nucleus in pixels; goes before ``pixel_size``.
+
+    Returns
+    -------
+    Segmentation
+        With ``nuclei``.
+    """
+    if pixel_size is not None and not (np.isfinite(pixel_size) and pixel_size > 0):
+        raise ValueError(f"the pixel size is a number of micrometres > 0; given was {pixel_size}")
+    if diameter is None and pixel_size is not None:
+        diameter = NUCLEUS_MICROMETRES / pixel_size
+    if isinstance(regions, Regions):
+        if np.shape(image)[:2] != regions.clump.shape:
+            raise ValueError(
+                f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
+            )
+        found = regions
+    else:
+        found = find_regions(image, model=regions, diameter=diameter)
+    result = evolve(found.clump, found.seeds, prior=prior, setting=setting, progress=progress)
+    return replace(result, nuclei=found.nuclei)
 
 
 def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:

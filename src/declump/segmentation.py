@@ -55,6 +55,8 @@ class Segmentation:
         Number of the clump each cell lies in; -1 for a seed that lies in none.
     clumps : sequence of ClumpRecord
         One a clump of the mask, also those without a seed.
+    nuclei : (H, W) int32, optional
+        Number of the cell, from 1, at the pixels of its nucleus, 0 elsewhere; None where the nuclei are not known.
     """
 
     shape: tuple[int, int]
@@ -62,6 +64,7 @@ class Segmentation:
     radii: NDArray[np.float64]
     clump: NDArray[np.int64]
     clumps: Sequence[ClumpRecord] = ()
+    nuclei: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -78,6 +81,8 @@ class Segmentation:
             )
         if not (np.isfinite(self.seeds).all() and np.isfinite(self.radii).all()) or (self.radii < 0).any():
             raise ValueError("seeds and radii are finite, and radii are not negative; these are not")
+        if self.nuclei is not None and self.nuclei.shape != self.shape:
+            raise ValueError(f"the nuclei are {self.nuclei.shape}, the image is {self.shape}: give those of this image")
         if len(self.clumps) and count and self.clump.max() >= len(self.clumps):
             raise ValueError(f"a cell names clump {self.clump.max()}, but there are only {len(self.clumps)}")
 

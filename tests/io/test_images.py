@@ -9,7 +9,8 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from PIL import Image
 
-from declump.io import read_image, read_labels, read_mask, read_mask_stack, seeds_from_labels
+from declump.io import read_image, read_labels, read_mask, read_mask_stack
+from declump.regions import seeds_from_labels
 
 MASK = np.zeros((20, 30), bool)
 MASK[3:9, 4:12] = True

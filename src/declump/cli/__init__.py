@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from declump import __version__
-from declump.cli import demo, evaluate, evolve, simulate, train
+from declump.cli import demo, evaluate, evolve, segment, simulate, train
 from declump.cli.terminal import sentence, show_warning, tell
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(segment.segment)
 app.command()(evolve.evolve)
 app.command()(simulate.simulate)
 app.command()(evaluate.evaluate)

@@ -61,6 +61,7 @@ def segment_files(
     from declump import io
     from declump.clumps import SeedOutsideWarning
     from declump.io.folders import check_free
+    from declump.regions import seeds_from_labels
 
     check_free(out, overwrite=overwrite)
     mask, labels = io.read_mask(clump), io.read_labels(nuclei)
@@ -72,7 +73,7 @@ def segment_files(
             )
     if not mask.any():
         raise ValueError(f"{clump} is empty, there is no cell to find; give a mask that is not 0 where cells are")
-    seeds = io.seeds_from_labels(labels)
+    seeds = seeds_from_labels(labels)
     if not len(seeds):
         tell(f"warning: {nuclei} holds no nucleus, so no cell is found")
     with warnings.catch_warnings(), progress_bar("cells") as progress:

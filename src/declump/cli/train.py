@@ -15,11 +15,6 @@ from declump.cli.terminal import progress_bar
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
 
 
-@app.callback()
-def _train() -> None:
-    """Keep ``prior`` a command of its own while it is the only one."""
-
-
 @app.command()
 def prior(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout.")],
@@ -33,10 +28,7 @@ def prior(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Learn what shapes to expect from images with whole masks."""
-    if out.is_dir():
-        raise FileExistsError(f"{out} is a folder; give the name of a file to write")
-    if out.exists() and not overwrite:
-        raise FileExistsError(f"the file {out} exists; give another name, or --overwrite")
+    _check_free(out, overwrite)
 
     from declump import datasets, learn_prior
 
@@ -67,3 +59,75 @@ def prior(
         f"{learnt.mean.mean():.1f} px, {learnt.variances.size} modes{', reach learnt' if learnt.reach else ''}"
     )
     typer.echo(f"prior     {out}")
+
+
+@app.command()
+def regions(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
+    held_out: Annotated[
+        list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
+    ] = [],  # noqa: B006 (typer copies it)
+    simulated: Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")] = 48,
+    steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
+    size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
+    _check_free(out, overwrite)
+    try:
+        import torch
+    except ImportError:
+        raise ValueError("training needs torch: install declump with the extra 'train' (declump[train])") from None
+
+    from declump import datasets
+    from declump.regions.training.export import export
+    from declump.regions.training.loop import train
+    from declump.regions.training.targets import example_of, simulated_examples
+
+    groups, measured = [], []
+    for folder in folders:
+        annotated = list(datasets.read(folder))
+        groups.append([example_of(image) for image in annotated if image.name not in held_out])
+        measured += [example_of(image) for image in annotated if image.name in held_out]
+    if len(measured) < len(set(held_out)):
+        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
+    groups += [simulated_examples(simulated, seed)] if simulated else []
+    out.parent.mkdir(parents=True, exist_ok=True)
+    checkpoint = out.with_name(f"{out.stem}-training.zip")
+    with progress_bar("batches") as progress:
+
+        def follow(done: int, total: int, figures: dict[str, float]) -> None:
+            progress(done, total)
+            if len(figures) > 2:
+                typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
+
+        network, curve = train(
+            [group for group in groups if group],
+            measured,
+            steps=steps,
+            size=size,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=follow,
+        )
+    card = {
+        "data": [folder.resolve().name for folder in folders],
+        "held out": sorted(held_out),
+        "simulated smears": simulated,
+        "steps": steps,
+        "windows a batch": size,
+        "seed": seed,
+        "torch": torch.__version__,
+        "curve": curve,
+    }
+    export(network, out, card)
+    typer.echo(f"model     {out}")
+
+
+def _check_free(out: Path, overwrite: bool) -> None:
+    if out.is_dir():
+        raise FileExistsError(f"{out} is a folder; give the name of a file to write")
+    if out.exists() and not overwrite:
+        raise FileExistsError(f"the file {out} exists; give another name, or --overwrite")

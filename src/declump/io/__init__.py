@@ -1,6 +1,6 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
-from declump.io.images import read_image, read_labels, read_mask, read_mask_stack, seeds_from_labels
+from declump.io.images import read_image, read_labels, read_mask, read_mask_stack
 from declump.io.results import read_contours, write_results
 
 __all__ = [
@@ -9,6 +9,5 @@ __all__ = [
     "read_labels",
     "read_mask",
     "read_mask_stack",
-    "seeds_from_labels",
     "write_results",
 ]

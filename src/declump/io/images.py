@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.io.decoding import decoded_pages, format_of, single_page
 
@@ -136,40 +136,6 @@ def read_mask_stack(path: str | Path) -> NDArray[np.bool_]:
     if len(sizes) > 1:
         raise ValueError(f"the masks in {path} differ in size, {sizes[0]} and {sizes[1]}; give masks of one image")
     return np.stack(masks)
-
-
-def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:
-    """Find a point in every nucleus.
-
-    Parameters
-    ----------
-    labels : (H, W) int
-        0 is background.
-
-    Returns
-    -------
-    (N, 2) float64
-        Row and column of the centroid of each label, in rising order of the labels; where the pixel at the centroid
-        belongs to another label or to none, the pixel of the label that is nearest to it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> seeds_from_labels(np.array([[1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 1, 5]])).tolist()
-    [[0.0, 1.0], [2.0, 3.0]]
-    """
-    labels = np.asarray(labels)
-    if labels.ndim != 2 or labels.dtype.kind not in "biu":
-        raise ValueError(f"labels are an (H, W) array of integers; given was {labels.dtype} of shape {labels.shape}")
-    rows, columns = np.nonzero(labels > 0)
-    names, member = np.unique(labels[rows, columns], return_inverse=True)
-    count = np.bincount(member, minlength=names.size)
-    seeds = np.column_stack([np.bincount(member, part, names.size) / count for part in (rows, columns)])
-    pixels = np.floor(seeds + 0.5).astype(np.int64)
-    for index in np.flatnonzero(labels[pixels[:, 0], pixels[:, 1]] != names):
-        own = np.column_stack([rows[member == index], columns[member == index]])
-        seeds[index] = own[((own - seeds[index]) ** 2).sum(axis=1).argmin()]
-    return seeds
 
 
 def _colour_and_opacity(page: NDArray[Any], path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -1,0 +1,122 @@
+"""Clump, nuclei and whole cells from images: how good a region model is on images it did not see.
+
+    python benchmarks/regions.py --model default --data ../shared/data
+
+Measured are the images that the model's card names as held out; the classical regions learn nothing, and are measured
+on the same ones. Cervix93 has points only: a nucleus counts as found when a point lies in it or within its radius.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+import declump
+from declump import io
+from declump.datasets import AnnotatedImage, isbi2014, isbi2015
+from declump.evaluation import pool
+from declump.regions.find import find_regions
+from pages import ROOT, commit, replace_part
+
+DEFAULT = ROOT / "src" / "declump" / "data" / "regions.onnx"
+
+
+def card_of(model: Path) -> dict:
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    return json.loads(session.get_modelmeta().custom_metadata_map["card"])
+
+
+def detected(found: np.ndarray, true: np.ndarray) -> int:
+    """Nuclei found, one to one, each sharing over 60 % of both its own pixels and the true nucleus'."""
+    size = (int(true.max()) + 1, int(found.max()) + 1)
+    shared = (
+        np.bincount(true.ravel() * size[1] + found.ravel(), minlength=size[0] * size[1]).reshape(size).astype(float)
+    )
+    of_true, of_found = shared / np.maximum(shared.sum(1, keepdims=True), 1), shared / np.maximum(shared.sum(0), 1)
+    good = ((of_true > 0.6) & (of_found > 0.6))[1:, 1:]
+    return int(good[linear_sum_assignment(good, maximize=True)].sum())
+
+
+def dice(found: np.ndarray, true: np.ndarray) -> np.ndarray:
+    return np.array([2 * np.sum(found & true), found.sum() + true.sum()], float)
+
+
+def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior) -> Iterator[str]:
+    clump, nucleus, nuclei = np.zeros(2), np.zeros(2), np.zeros(3)
+    layers, scores, seconds = np.zeros((4, 2)), [], []
+    for image in images:
+        start = time.perf_counter()
+        regions = find_regions(image.image, model=model)
+        middle = time.perf_counter()
+        result = declump.segment(image.image, regions=regions, prior=prior)
+        seconds.append((middle - start, time.perf_counter() - middle))
+        clump += dice(regions.clump, image.clump)
+        nucleus += dice(regions.nuclei > 0, image.nucleus_labels > 0)
+        nuclei += [detected(regions.nuclei, image.nucleus_labels), regions.nuclei.max(), len(image.cells)]
+        scores.append(declump.score(image.cells, result.masks))
+        if regions.layers is not None:
+            found, true = np.rint(regions.layers), np.minimum(image.cells.sum(0), 3)
+            for count in range(4):
+                layers[count] += np.sum((found == count) & (true == count)), np.sum((found == count) | (true == count))
+    score = pool(scores)
+    yield f"cytoplasm Dice {clump[0] / clump[1]:.3f}, nucleus pixel Dice {nucleus[0] / nucleus[1]:.3f}"
+    yield f"nuclei F1 {2 * nuclei[0] / (nuclei[1] + nuclei[2]):.3f} (found {nuclei[1]:.0f}, true {nuclei[2]:.0f})"
+    if layers.any():
+        yield "layers IoU of 0 / 1 / 2 / 3+: " + " / ".join(f"{both / either:.2f}" for both, either in layers)
+    yield (
+        f"end to end: Dice over all cells {score.dice_all:.3f}, of good cells {score.dice_good:.3f}, "
+        f"FNo {score.fno:.3f}, FDo {score.fdo:.3f}"
+    )
+    yield "seconds an image: regions {:.2f}, evolution {:.2f}".format(*np.mean(seconds, axis=0))
+
+
+def cervix93(folder: Path, model: str) -> str:
+    counts = np.zeros(3)
+    for path in sorted(folder.glob("frame*.png")):
+        regions = find_regions(io.read_image(path), model=model)
+        points = np.loadtxt(path.with_suffix(".csv"), delimiter=",", ndmin=2)[:, ::-1]
+        areas = np.bincount(regions.nuclei.ravel(), minlength=len(regions.seeds) + 1)[1:]
+        distances = np.hypot(*(points[:, None] - regions.seeds[None]).transpose(2, 0, 1))
+        near = distances <= 1.2 * np.sqrt(areas / np.pi)
+        counts += [near[linear_sum_assignment(near, maximize=True)].sum(), len(regions.seeds), len(points)]
+    f1 = 2 * counts[0] / (counts[1] + counts[2])
+    return f"nuclei F1 {f1:.3f} (right {counts[0]:.0f}, found {counts[1]:.0f}, true {counts[2]:.0f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument(
+        "--model", default="default", help="'default' or an .onnx file; its card names what it did not see"
+    )
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/regions.md")
+    options = parser.parse_args()
+    model = DEFAULT if options.model == "default" else Path(options.model)
+    unseen = set(card_of(model)["held out"])
+    lines = [f"`python benchmarks/regions.py` at commit {commit()}; images the network did not see.", ""]
+    for name, reader in (("ISBI 2015", isbi2015), ("ISBI 2014", isbi2014)):
+        images = list(reader.read(options.data / name.lower().replace(" ", "")))
+        prior = declump.learn_prior([image for image in images if image.name not in unseen])
+        tested = [image for image in images if image.name in unseen]
+        for label, way in (("network", str(model)), ("classical", "classical")):
+            lines += [f"**{name}, {len(tested)} images, {label}**", ""]
+            for row in rows(tested, way, prior):
+                lines.append(f"- {row}")
+            lines.append("")
+    for label, way in (("network", str(model)), ("classical", "classical")):
+        lines += [f"**Cervix93, 12 frames, {label}**: {cervix93(options.data / 'cervix93', way)}", ""]
+    print("\n".join(lines))
+    if options.write:
+        replace_part("docs/regions.md", "figures", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The region network at work: a whole image in one pass, or in overlapping tiles without seams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.regions.channels import channels
+
+COARSEST = 16
+"""Sides of what the network sees are multiples of this."""
+TILE = 1536
+MARGIN = 128
+"""Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """What the network says of every pixel.
+
+    Attributes
+    ----------
+    classes : (3, H, W) float32
+        Probabilities of background, cytoplasm and nucleus.
+    nearness : (H, W) float32
+        1 at the centre of a nucleus, falling to 0 at one and a half of its radii.
+    layers : (4, H, W) float32
+        Probabilities of 0, 1, 2, 3 or more cells.
+    """
+
+    classes: NDArray[np.float32]
+    nearness: NDArray[np.float32]
+    layers: NDArray[np.float32]
+
+
+def region_maps(image: NDArray[Any], model: Path) -> Maps:
+    """Let the network look at an image.
+
+    Parameters
+    ----------
+    image : (H, W), (H, W, 3) or (H, W, 4)
+        With a bright background, at the resolution the network was trained at.
+    model : Path
+        ONNX file of ``declump train regions``.
+    """
+    answer = _answer(channels(image), _session(model))
+    return Maps(_softmax(answer[:3]), np.clip(answer[3], 0, 1), _softmax(answer[4:]))
+
+
+def _answer(seen: NDArray[np.float32], session: Any) -> NDArray[np.float32]:
+    height, width = seen.shape[1:]
+    answer = np.empty((8, height, width), np.float32)
+    for rows, inner_rows in _tiles(height):
+        for columns, inner_columns in _tiles(width):
+            tile = seen[:, rows, columns]
+            padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
+            (told,) = session.run(None, {"image": np.pad(tile, padding, mode="edge")[None]})
+            answer[:, inner_rows, inner_columns] = told[
+                0,
+                :,
+                inner_rows.start - rows.start : inner_rows.stop - rows.start,
+                inner_columns.start - columns.start : inner_columns.stop - columns.start,
+            ]
+    return answer
+
+
+def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
+    """Stretches of an axis to look at, and the inner part of each that is kept."""
+    if extent <= TILE:
+        yield slice(0, extent), slice(0, extent)
+        return
+    step = TILE - 2 * MARGIN
+    for first in range(0, extent - 2 * MARGIN, step):
+        start, stop = first, min(first + TILE, extent)
+        inner_start = start + MARGIN if start else 0
+        inner_stop = extent if stop == extent else first + step + MARGIN
+        yield slice(start, stop), slice(inner_start, inner_stop)
+        if stop == extent:
+            return
+
+
+def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    powers = np.exp(scores - scores.max(axis=0))
+    return np.asarray(powers / powers.sum(axis=0), dtype=np.float32)
+
+
+@lru_cache(maxsize=2)
+def _session(model: Path) -> Any:
+    import onnxruntime
+
+    if not model.is_file():
+        raise FileNotFoundError(f"there is no region model at {model}: give an .onnx file, 'default' or 'classical'")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads leave the cores to others
+    try:
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has no base class for what a damaged file leads to
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{model} is not a region model that declump wrote ({reason})") from error
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    if [part.name for part in inputs] != ["image"] or len(outputs) != 1 or outputs[0].shape[1] != 8:
+        raise ValueError(f"{model} is not a region model that declump wrote: its inputs and outputs are others")
+    return session

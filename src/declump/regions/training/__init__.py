@@ -1,0 +1,1 @@
+"""Training of the region network; needs the extra ``train`` (torch)."""

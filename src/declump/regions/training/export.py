@@ -1,0 +1,64 @@
+"""From a trained network to the ONNX file that declump runs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from declump.regions.training.network import COARSEST, RegionNetwork
+
+AGREEMENT = 1e-4
+"""Largest difference allowed between what torch and onnxruntime answer."""
+
+
+def export(network: RegionNetwork, path: Path, card: Mapping[str, Any]) -> None:
+    """Write a network as ONNX with its card, once its answers are seen to be those of torch.
+
+    Parameters
+    ----------
+    network : RegionNetwork
+    path : Path
+        The file is replaced whole.
+    card : mapping
+        What the model was made from, kept in the file as JSON.
+    """
+    import onnx
+    import onnxruntime
+
+    network.eval()
+    example = torch.from_numpy(np.random.default_rng(0).random((1, 3, 3 * COARSEST, 5 * COARSEST), dtype=np.float32))
+    axes = {0: "batch", 2: "height", 3: "width"}
+    unfinished = path.with_name(path.name + ".unfinished")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs one more package
+            torch.onnx.export(
+                network,
+                (example,),
+                str(unfinished),
+                input_names=["image"],
+                output_names=["answer"],
+                dynamic_axes={"image": axes, "answer": axes},
+                opset_version=17,
+                dynamo=False,
+            )
+        model = onnx.load(unfinished)
+        entry = model.metadata_props.add()
+        entry.key, entry.value = "card", json.dumps(dict(card), sort_keys=True)
+        onnx.save(model, unfinished)
+        session = onnxruntime.InferenceSession(str(unfinished), providers=["CPUExecutionProvider"])
+        with torch.no_grad():
+            difference = np.abs(session.run(None, {"image": example.numpy()})[0] - network(example).numpy()).max()
+        if not difference <= AGREEMENT:
+            raise ValueError(
+                f"torch and ONNX differ by {difference:.1e}, more than {AGREEMENT:.0e}: nothing was written"
+            )
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

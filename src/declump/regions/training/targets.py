@@ -1,0 +1,76 @@
+"""What the network is to answer: maps made from annotated images."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.datasets import AnnotatedImage
+from declump.regions.channels import channels
+from declump.simulate import Smear, smear
+
+REACH = 1.5
+"""The nearness to a nucleus centre falls from 1 to 0 over this many radii of the nucleus."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One training image with its answers.
+
+    Attributes
+    ----------
+    channels : (3, H, W) float32
+    classes : (H, W) uint8
+        0 background, 1 cytoplasm, 2 nucleus.
+    nearness : (H, W) float32
+        1 at the centre of a nucleus, falling to 0.
+    layers : (H, W) uint8
+        Number of cells at a pixel, at most 3.
+    """
+
+    channels: NDArray[np.float32]
+    classes: NDArray[np.uint8]
+    nearness: NDArray[np.float32]
+    layers: NDArray[np.uint8]
+
+
+def example_of(annotated: AnnotatedImage | Smear) -> Example:
+    """Make the answers for one annotated image or simulated smear."""
+    nuclei = annotated.nuclei
+    layers = np.minimum(annotated.cells.sum(axis=0), 3).astype(np.uint8)
+    classes = np.where(nuclei.any(axis=0), 2, np.minimum(layers, 1)).astype(np.uint8)
+    return Example(channels(annotated.image), classes, nearness(nuclei), layers)
+
+
+def nearness(nuclei: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Nearness (H, W) to the nearest nucleus centre, in units of that nucleus' size, from masks (N, H, W)."""
+    result = np.zeros(nuclei.shape[1:], np.float32)
+    rows, columns = np.ogrid[: result.shape[0], : result.shape[1]]
+    for nucleus in nuclei:
+        where = np.nonzero(nucleus)
+        if not where[0].size:
+            continue
+        reach = REACH * np.sqrt(where[0].size / np.pi)
+        top, left = (max(int(part.mean() - reach), 0) for part in where)
+        window = (slice(top, int(where[0].mean() + reach) + 2), slice(left, int(where[1].mean() + reach) + 2))
+        distance = np.hypot(rows[window[0]] - where[0].mean(), columns[:, window[1]] - where[1].mean())
+        np.maximum(result[window], 1 - distance / reach, out=result[window])
+    return result
+
+
+def simulated_examples(count: int, seed: int) -> list[Example]:
+    """Make examples from simulated smears of all stains, sparse and crowded."""
+    rng = np.random.default_rng(seed)
+    return [
+        example_of(
+            smear(
+                cells=int(rng.integers(5, 21)),
+                overlap=float(rng.uniform(0.1, 0.8)),
+                stain=("grey", "pap", "he")[index % 3],
+                rng=rng,
+            )
+        )
+        for index in range(count)
+    ]

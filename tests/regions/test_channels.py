@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from declump.regions.channels import channels
+
+
+def picture(seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(60, 240, (12, 17)).astype(np.uint8)
+
+
+def test_exposure_and_depth_do_not_matter() -> None:
+    grey = picture()
+    for other in (grey.astype(np.uint16) * 257, grey / 255.0, grey.astype(np.float32) * 3):
+        np.testing.assert_allclose(channels(other), channels(grey), rtol=1e-5, atol=1e-6)
+
+
+def test_grey_has_no_chrominance_and_equals_grey_colour() -> None:
+    grey = picture()
+    assert not channels(grey)[1:].any()
+    np.testing.assert_allclose(channels(np.repeat(grey[..., None], 3, axis=2)), channels(grey), atol=1e-5)
+
+
+def test_colour_is_kept_and_alpha_ignored() -> None:
+    colour = np.random.default_rng(1).integers(0, 255, (9, 8, 3)).astype(np.uint8)
+    opaque = np.concatenate([colour, np.full((9, 8, 1), 7, np.uint8)], axis=2)
+    np.testing.assert_array_equal(channels(opaque), channels(colour))
+    assert np.abs(channels(colour)[1:]).max() > 0.05
+
+
+@pytest.mark.parametrize("image", [np.zeros((0, 4)), np.zeros(5), np.zeros((3, 3, 2)), np.full((4, 4), np.nan)])
+def test_what_is_no_image_is_refused(image: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="an image"):
+        channels(image)
+
+
+def test_a_black_image_gives_finite_numbers() -> None:
+    assert np.isfinite(channels(np.zeros((5, 5), np.uint8))).all()
