@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import declump
-from declump import io
+from declump import io, simulate
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import pool
 from declump.regions.find import find_regions
@@ -78,11 +78,17 @@ def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior) ->
     yield "seconds an image: regions {:.2f}, evolution {:.2f}".format(*np.mean(seconds, axis=0))
 
 
+def annotated(smear: simulate.Smear) -> AnnotatedImage:
+    numbers = np.arange(1, len(smear.cells) + 1)[:, None, None]
+    labels = np.max(smear.nuclei * numbers, axis=0).astype(np.int32)
+    return AnnotatedImage("simulated", smear.image, smear.cells, labels, smear.seeds)
+
+
 def cervix93(folder: Path, model: str) -> str:
     counts = np.zeros(3)
     for path in sorted(folder.glob("frame*.png")):
         regions = find_regions(io.read_image(path), model=model)
-        points = np.loadtxt(path.with_suffix(".csv"), delimiter=",", ndmin=2)[:, ::-1]
+        points = np.loadtxt(path.with_suffix(".csv"), delimiter=",", ndmin=2)
         areas = np.bincount(regions.nuclei.ravel(), minlength=len(regions.seeds) + 1)[1:]
         distances = np.hypot(*(points[:, None] - regions.seeds[None]).transpose(2, 0, 1))
         near = distances <= 1.2 * np.sqrt(areas / np.pi)
@@ -100,6 +106,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the figures into docs/regions.md")
     options = parser.parse_args()
     model = DEFAULT if options.model == "default" else Path(options.model)
+    whole = declump.ShapePrior.load("default")
     unseen = set(card_of(model)["held out"])
     lines = [f"`python benchmarks/regions.py` at commit {commit()}; images the network did not see.", ""]
     for name, reader in (("ISBI 2015", isbi2015), ("ISBI 2014", isbi2014)):
@@ -108,9 +115,11 @@ def main() -> None:
         tested = [image for image in images if image.name in unseen]
         for label, way in (("network", str(model)), ("classical", "classical")):
             lines += [f"**{name}, {len(tested)} images, {label}**", ""]
-            for row in rows(tested, way, prior):
-                lines.append(f"- {row}")
-            lines.append("")
+            lines += [f"- {row}" for row in rows(tested, way, prior)] + [""]
+    for stain in ("grey", "pap", "he"):
+        lines += [f"**Simulated smears, {stain}, 6 images, network**", ""]
+        smears = [simulate.smear(cells=12, overlap=0.4, stain=stain, rng=9000 + index) for index in range(6)]
+        lines += [f"- {row}" for row in rows([annotated(smear) for smear in smears], str(model), whole)] + [""]
     for label, way in (("network", str(model)), ("classical", "classical")):
         lines += [f"**Cervix93, 12 frames, {label}**: {cervix93(options.data / 'cervix93', way)}", ""]
     print("\n".join(lines))

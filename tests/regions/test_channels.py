@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from declump.regions.channels import channels
+from declump import simulate
+from declump.regions.channels import channels, is_flat
 
 
 def picture(seed: int = 0) -> np.ndarray:
@@ -37,3 +38,19 @@ def test_what_is_no_image_is_refused(image: np.ndarray) -> None:
 
 def test_a_black_image_gives_finite_numbers() -> None:
     assert np.isfinite(channels(np.zeros((5, 5), np.uint8))).all()
+
+
+def test_an_inverted_image_is_turned_round() -> None:
+    smear = simulate.smear((256, 300), cells=5, rng=4)
+    upright, turned = channels(smear.image), channels(255 - smear.image)
+    assert np.corrcoef(upright[0].ravel(), turned[0].ravel())[0, 1] > 0.99
+    assert np.median(turned[0]) > 0.8
+
+
+@pytest.mark.parametrize("level", [0, 7, 255])
+def test_blank_and_saturated_images_are_flat(level: int) -> None:
+    assert is_flat(np.full((30, 40), level, np.uint8))
+
+
+def test_an_image_with_cells_is_not_flat() -> None:
+    assert not is_flat(simulate.smear((128, 160), cells=3, rng=4).image)

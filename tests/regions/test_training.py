@@ -121,9 +121,9 @@ def test_regions_of_a_model_have_layers(model: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no model"])
 def test_what_is_no_model_is_refused(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
+    path, image = tmp_path / "model.onnx", simulate.smear((64, 64), cells=1, rng=1).image
     path.write_bytes(content)
     with pytest.raises(ValueError, match="not a region model"):
-        find_regions(np.zeros((32, 32), np.uint8), model=path)
+        find_regions(image, model=path)
     with pytest.raises(FileNotFoundError, match="no region model"):
-        find_regions(np.zeros((32, 32), np.uint8), model=tmp_path / "nowhere.onnx")
+        find_regions(image, model=tmp_path / "nowhere.onnx")

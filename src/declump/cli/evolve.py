@@ -85,11 +85,12 @@ def segment_files(
 
 def summary(result: Segmentation) -> str:
     """Say in one line what was found."""
+    found = f"{_count(len(result), 'cell')} in {_count(len(result.clumps), 'clump')}"
     pixels = sum(record.size for record in result.clumps)
-    return (
-        f"{_count(len(result), 'cell')} in {_count(len(result.clumps), 'clump')}; "
-        f"the outlines differ from the clump mask in {100 * result.energy.sum() / pixels:.1f} % of its pixels"
-    )
+    if not pixels:
+        return found
+    share = 100 * result.energy.sum() / pixels
+    return f"{found}; the outlines differ from the clump mask in {share:.1f} % of its pixels"
 
 
 def listing(files: dict[str, Path]) -> list[str]:

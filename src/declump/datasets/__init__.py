@@ -3,27 +3,47 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import isbi2014, isbi2015
+from declump.datasets import coco, isbi2014, isbi2015
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
-__all__ = ["AnnotatedImage", "assign_nuclei", "isbi2014", "isbi2015", "read"]
+__all__ = ["AnnotatedImage", "assign_nuclei", "coco", "isbi2014", "isbi2015", "read"]
 
 
 def read(folder: str | Path) -> Iterator[AnnotatedImage]:
-    """Read a folder of annotated images in any layout that is known, told by the files in it.
+    """Read annotated images in any layout that is known, told by the files in a folder.
 
     Parameters
     ----------
     folder : str or Path
-        With the Matlab files of the ISBI 2014 challenge (:mod:`declump.datasets.isbi2014`), or one folder a frame as
-        in the ISBI 2015 challenge, which is also our own layout (:mod:`declump.datasets.isbi2015`).
+        With the Matlab files of the ISBI 2014 challenge (:mod:`declump.datasets.isbi2014`); or one folder a frame as
+        in the ISBI 2015 challenge, which is also our own layout (:mod:`declump.datasets.isbi2015`); or pictures and
+        their COCO file (:mod:`declump.datasets.coco`), called ``annotations.json`` or the only ``.json`` in the folder
+        and no frames beside it. The path of a ``.json`` file itself is read as a COCO file.
 
     Returns
     -------
     iterator of AnnotatedImage
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or file, or nothing in it is known.
+    ValueError
+        If a file cannot be read, or files do not belong together.
     """
     folder = Path(folder)
+    if folder.suffix.lower() == ".json" and not folder.is_dir():
+        return coco.read(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
-    return isbi2014.read(folder) if (folder / isbi2014.IMAGES_FILE).exists() else isbi2015.read(folder)
+    if (folder / isbi2014.IMAGES_FILE).exists():
+        return isbi2014.read(folder)
+    if (folder / "annotations.json").is_file():
+        return coco.read(folder / "annotations.json")
+    documents = list(folder.glob("*.json"))
+    if documents and not any(folder.glob("*/image.png")):
+        if len(documents) > 1:
+            raise FileNotFoundError(f"{folder} holds several JSON files and no annotations.json; give the path of one.")
+        return coco.read(documents[0])
+    return isbi2015.read(folder)

@@ -9,6 +9,11 @@ LUMINANCE = np.array([0.299, 0.587, 0.114])
 BACKGROUND_PERCENTILE = 95.0
 """The background is bright: this percentile of the luminance stands for it, and is set to 1."""
 
+FLAT = 0.02
+"""An image whose luminance varies by less than this share of its background shows nothing."""
+DARK = 0.25
+"""A background in this lowest part of the range of luminance is dark."""
+
 
 def channels(image: ArrayLike) -> NDArray[np.float32]:
     """Luminance and two chrominances of an image, relative to its background.
@@ -16,7 +21,7 @@ def channels(image: ArrayLike) -> NDArray[np.float32]:
     Parameters
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
-        uint8, uint16, bool or float; alpha is ignored. Bright background.
+        uint8, uint16, bool or float; alpha is ignored. An image with a dark background is turned round.
 
     Returns
     -------
@@ -37,5 +42,22 @@ def channels(image: ArrayLike) -> NDArray[np.float32]:
     else:
         luminance = np.sum(values[..., :3] * LUMINANCE.astype(np.float32), axis=2)
         blue, red = values[..., 2] - luminance, values[..., 0] - luminance
+    if has_dark_background(luminance):
+        luminance, blue, red = luminance.max() + luminance.min() - luminance, -blue, -red
     background = max(float(np.percentile(luminance, BACKGROUND_PERCENTILE)), 1e-6)
     return np.stack([luminance, blue, red]).astype(np.float32) / np.float32(background)
+
+
+def is_flat(image: ArrayLike) -> bool:
+    """Whether an image shows nothing: hardly any pixel differs from the others."""
+    low, high = np.percentile(channels(image)[0], (0.5, 99.5))
+    return bool(high - low < FLAT)
+
+
+def has_dark_background(luminance: NDArray[np.float32]) -> bool:
+    """Whether the commonest luminance is among the darkest, as in a dark-field or inverted image."""
+    low, high = np.percentile(luminance, (0.5, 99.5))
+    if high <= low:
+        return False
+    counts, _ = np.histogram(luminance, bins=32, range=(float(low), float(high)))
+    return bool(counts.argmax() < DARK * 32)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.regions.channels import channels
+from declump.regions.channels import channels, is_flat
 from declump.regions.inference import Maps, region_maps
 from declump.regions.nuclei import nuclei_from_maps
 from declump.regions.record import Regions
@@ -49,9 +49,11 @@ def find_regions(image: ArrayLike, *, model: str | Path = "default", diameter: f
     from declump.regions.classical import classical_regions
 
     pixels = np.asarray(image)
-    channels(pixels)
+    nothing = is_flat(pixels)
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
+    if nothing:
+        return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
     if str(model) == "classical":
         return Regions(*classical_regions(pixels, diameter=diameter))
     path = Path(str(resources.files("declump") / "data" / "regions.onnx")) if model == "default" else Path(model)

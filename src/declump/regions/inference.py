@@ -98,7 +98,9 @@ def _session(model: Path) -> Any:
         raise FileNotFoundError(f"there is no region model at {model}: give an .onnx file, 'default' or 'classical'")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads leave the cores to others
+    options.add_session_config_entry(
+        "session.intra_op.allow_spinning", "0"
+    )  # waiting threads leave the cores to others
     try:
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has no base class for what a damaged file leads to

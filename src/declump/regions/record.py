@@ -61,9 +61,9 @@ def numbered(nuclei: ArrayLike) -> NDArray[np.int32]:
         return np.asarray(ndimage.label(array, structure=np.ones((3, 3)))[0], dtype=np.int32)
     if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise ValueError(f"labels of nuclei are integers >= 0, a mask of nuclei is bool; given was {array.dtype}")
-    values, places = np.unique(array, return_inverse=True)
-    first = 0 if values.size and values[0] == 0 else 1
-    return (places.reshape(array.shape) + first).astype(np.int32)
+    names = np.unique(array[array > 0])
+    numbers = np.searchsorted(names, array) + 1
+    return np.where(array > 0, numbers, 0).astype(np.int32)
 
 
 def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import zipfile
@@ -22,6 +23,8 @@ DECAY = 1e-3
 CLASS_WEIGHTS = (1.0, 1.0, 2.0)
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
 CHECK_EVERY = 250
+MEMORY = 0.995
+"""The network that is kept is a running mean of the one that learns, which wavers from batch to batch."""
 
 
 def train(
@@ -58,10 +61,11 @@ def train(
     torch.manual_seed(seed)
     network = RegionNetwork()
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
+    mean = copy.deepcopy(network)
     first = 0
     curve: list[dict[str, float]] = []
     if checkpoint is not None and checkpoint.exists():
-        first, curve = _restore(checkpoint, network, optimiser)
+        first, curve = _restore(checkpoint, network, mean, optimiser)
     running = 0.0
     for step in range(first, steps):
         for group in optimiser.param_groups:
@@ -73,16 +77,17 @@ def train(
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
         optimiser.step()
+        _follow(mean, network, min(MEMORY, step / (step + 10)))
         running = 0.98 * running + 0.02 * float(loss.detach()) if step else float(loss.detach())
         figures = {"step": step + 1.0, "loss": running}
         if (step + 1) % CHECK_EVERY == 0 or step + 1 == steps:
-            figures |= validate(network, held_out)
+            figures |= validate(mean, held_out)
             curve.append(figures)
             if checkpoint is not None:
-                _keep(checkpoint, step + 1, curve, network, optimiser)
+                _keep(checkpoint, step + 1, curve, network, mean, optimiser)
         if progress:
             progress(step + 1, steps, figures)
-    return network.eval(), curve
+    return mean.eval(), curve
 
 
 @torch.no_grad()
@@ -118,11 +123,27 @@ def _loss(answer: Tensor, classes: Tensor, nearness: Tensor, layers: Tensor) -> 
     return by_class + 0.5 * by_layer + 10 * near + 0.3 * overlap
 
 
+@torch.no_grad()
+def _follow(mean: nn.Module, network: nn.Module, memory: float) -> None:
+    """Draw the mean of all weights and statistics towards the present ones."""
+    for kept, present in zip(mean.state_dict().values(), network.state_dict().values(), strict=True):
+        if kept.is_floating_point():
+            kept.lerp_(present, 1 - memory)
+        else:
+            kept.copy_(present)
+
+
 def _keep(
-    path: Path, step: int, curve: list[dict[str, float]], network: nn.Module, optimiser: torch.optim.Optimizer
+    path: Path,
+    step: int,
+    curve: list[dict[str, float]],
+    network: nn.Module,
+    mean: nn.Module,
+    optimiser: torch.optim.Optimizer,
 ) -> None:
     """Write everything training needs to go on as plain arrays; the file is replaced whole."""
     arrays = {f"network.{name}": value.numpy() for name, value in network.state_dict().items()}
+    arrays |= {f"mean.{name}": value.numpy() for name, value in mean.state_dict().items()}
     for index, state in optimiser.state_dict()["state"].items():
         arrays |= {f"optimiser.{index}.{name}": value.numpy() for name, value in state.items()}
     unfinished = path.with_name(path.name + ".unfinished")
@@ -135,21 +156,22 @@ def _keep(
     unfinished.replace(path)
 
 
-def _restore(path: Path, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[int, list[dict[str, float]]]:
+def _restore(
+    path: Path, network: nn.Module, mean: nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[int, list[dict[str, float]]]:
     with zipfile.ZipFile(path) as archive:
         training = json.loads(archive.read("training.json"))
-
-        def read(name: str) -> Tensor:
-            return torch.from_numpy(np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False))
-
-        names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-        network.load_state_dict(
-            {name.removeprefix("network."): read(f"{name}.npy") for name in names if name.startswith("network.")}
-        )
-        state: dict[int, dict[str, Tensor]] = {}
-        for name in names:
-            if name.startswith("optimiser."):
-                _, index, part = name.split(".")
-                state.setdefault(int(index), {})[part] = read(f"{name}.npy")
+        parts: dict[str, dict[str, Tensor]] = {"network": {}, "mean": {}, "optimiser": {}}
+        for entry in archive.namelist():
+            if entry.endswith(".npy"):
+                part, _, name = entry.removesuffix(".npy").partition(".")
+                array = np.lib.format.read_array(io.BytesIO(archive.read(entry)), allow_pickle=False)
+                parts[part][name] = torch.from_numpy(array)
+    network.load_state_dict(parts["network"])
+    mean.load_state_dict(parts["mean"])
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in parts["optimiser"].items():
+        index, _, entry = name.partition(".")
+        state.setdefault(int(index), {})[entry] = value
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
     return training["step"], training["curve"]

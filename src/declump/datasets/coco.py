@@ -1,0 +1,223 @@
+"""COCO instance files: one JSON with whole masks as polygons or run lengths, which annotation tools export.
+
+In COCO coordinates x counts columns and y rows, and the first pixel has its centre at (0.5, 0.5). Run lengths go down
+the columns, from the left, and begin with the pixels outside the mask.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.datasets.annotated import AnnotatedImage
+
+NUCLEUS = "nucle"
+"""A category with this in its name, in whatever case, is one of nuclei; all others are cells."""
+_FIELDS: dict[str, dict[str, type]] = {
+    "images": {"id": int, "file_name": str, "height": int, "width": int},
+    "annotations": {"id": int, "image_id": int, "category_id": int},
+    "categories": {"id": int, "name": str},
+}
+_FARTHEST = 1e9
+"""Coordinates from here on are no part of a picture; below it, crossings are exact to far less than a pixel."""
+
+
+def read(path: str | Path, *, images: str | Path | None = None) -> Iterator[AnnotatedImage]:
+    """Read annotated images, sorted by file name.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JSON file with the lists ``images`` (``id``, ``file_name``, ``height``, ``width``), ``annotations`` (``id``,
+        ``image_id``, ``category_id``, ``segmentation``, ``iscrowd``) and ``categories`` (``id``, ``name``). A
+        segmentation is a list of polygons ``[x1, y1, x2, y2, ...]``, which are united, or run lengths, ``counts``
+        (a list, or the compressed string) and ``size``. Crowds are passed over.
+    images : str or Path, optional
+        Folder that the file names of the images are relative to; without it the folder of the JSON file.
+
+    Returns
+    -------
+    iterator of AnnotatedImage
+        Named as the images' files, the cells in the order of their annotations' ids. Categories with "nucle" in the
+        name give the nuclei, all others the cells; a cell without a nucleus is seeded at its deepest point. One image
+        is in memory at a time.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or a picture is missing.
+    ValueError
+        If the file is no such JSON; a picture cannot be read, lies outside the folder, has other than 8 bits a channel
+        or another size than the file says; or a segmentation is broken or a cell's mask empty.
+    """
+    path = Path(path)
+    document = _document(path)
+    folder = path.parent if images is None else Path(images)
+    entries = sorted(document["images"], key=lambda entry: entry["file_name"])
+    annotations: dict[int, list[dict[str, Any]]] = {entry["id"]: [] for entry in entries}
+    if not entries:
+        raise ValueError(f"{path} lists no images; there must be at least one.")
+    if len({entry["file_name"] for entry in entries}) < len(entries) or len(annotations) < len(entries):
+        raise ValueError(f"{path} lists an image's id or file name twice; every image must have its own.")
+    for entry in entries:
+        _check_picture(path, folder, entry["file_name"])
+    names = {category["id"]: category["name"] for category in document["categories"]}
+    for annotation in sorted(document["annotations"], key=lambda annotation: annotation["id"]):
+        for key, known in (("image_id", annotations.keys()), ("category_id", names.keys())):
+            if annotation[key] not in known:
+                raise ValueError(
+                    f"{path}: annotation {annotation['id']} has the {key} {annotation[key]}, which the file does not "
+                    "list; add it there or remove the annotation."
+                )
+        if not annotation.get("iscrowd"):
+            annotations[annotation["image_id"]].append(annotation)
+    nuclei = {number for number, name in names.items() if NUCLEUS in name.lower()}
+    return (_annotated(path, folder, entry, annotations[entry["id"]], nuclei) for entry in entries)
+
+
+def _document(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read the JSON and check that its lists have the fields that are used."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}; the COCO reader needs a JSON file.")
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} cannot be read as JSON: {error}") from error
+    for key, fields in _FIELDS.items():
+        entries = document.get(key) if isinstance(document, dict) else None
+        if not isinstance(entries, list):
+            raise ValueError(f"{path} has no list '{key}'; a COCO file has the lists {', '.join(_FIELDS)}.")
+        for index, entry in enumerate(entries):
+            for field, kind in fields.items():
+                if not isinstance(entry, dict) or type(entry.get(field)) is not kind:
+                    expected = "a text" if kind is str else "a whole number"
+                    raise ValueError(f"{path}: entry {index} (counted from 0) of '{key}' needs {expected} '{field}'.")
+    return {key: document[key] for key in _FIELDS}
+
+
+def _check_picture(path: Path, folder: Path, file_name: str) -> None:
+    name = PureWindowsPath(file_name)  # the stricter rules: both slashes separate, and drives are known
+    if name.drive or name.root or ".." in name.parts:
+        raise ValueError(f"{path} names the picture {file_name}; file names must be relative and stay in {folder}.")
+    if not (folder / file_name).is_file():
+        raise FileNotFoundError(
+            f"No {folder / file_name}, which {path} names; the COCO reader looks for pictures beside the JSON file, "
+            "or in the folder given as images."
+        )
+
+
+def _annotated(
+    path: Path, folder: Path, entry: dict[str, Any], annotations: list[dict[str, Any]], nuclei: set[int]
+) -> AnnotatedImage:
+    from declump.io import read_image
+
+    picture = folder / entry["file_name"]
+    image = read_image(picture)
+    if image.dtype != np.uint8:
+        raise ValueError(f"{picture} has {image.dtype} pixels; save it with 8 bits a channel.")
+    height, width = image.shape[:2]
+    if (entry["height"], entry["width"]) != (height, width):
+        raise ValueError(
+            f"{picture} has {height} rows and {width} columns, but {path} says {entry['height']} and "
+            f"{entry['width']}; they must agree."
+        )
+    cells = np.zeros((sum(item["category_id"] not in nuclei for item in annotations), height, width), bool)
+    union = np.zeros((height, width), bool)
+    free = iter(cells)
+    for annotation in annotations:
+        is_cell = annotation["category_id"] not in nuclei
+        try:
+            mask = _mask(annotation.get("segmentation"), (height, width))
+            if is_cell and not mask.any():
+                raise ValueError("the cell covers no pixel; remove it or draw its mask.")
+        except ValueError as error:
+            raise ValueError(f"{path}: annotation {annotation['id']} of {entry['file_name']}: {error}") from error
+        target = next(free) if is_cell else union
+        target |= mask
+    return AnnotatedImage.from_union(entry["file_name"], image, cells, union)
+
+
+def _mask(segmentation: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Mask of a segmentation in any of its three forms."""
+    if isinstance(segmentation, dict):
+        if segmentation.get("size") != list(shape):
+            raise ValueError(f"the run lengths have size {segmentation.get('size')}; the image has {list(shape)}.")
+        return _from_runs(segmentation.get("counts"), shape)
+    if not isinstance(segmentation, list) or not segmentation:
+        raise ValueError("there is no segmentation; give polygons, or run lengths with 'counts' and 'size'.")
+    mask = np.zeros(shape, bool)
+    for polygon in segmentation:
+        if (
+            not isinstance(polygon, list)
+            or len(polygon) < 6
+            or len(polygon) % 2
+            or not all(type(value) in (int, float) and abs(value) < _FARTHEST for value in polygon)
+        ):
+            raise ValueError("a polygon must be a list x1, y1, x2, y2, ... of at least three points in the picture.")
+        _fill(mask, np.array(polygon, float).reshape(-1, 2)[:, ::-1] - 0.5)
+    return mask
+
+
+def _fill(mask: NDArray[np.bool_], outline: NDArray[np.float64]) -> None:
+    """Set the pixels whose centre lies inside an outline, (M, 2) rows and columns, by the even-odd rule.
+
+    A centre on the outline belongs to the polygon on its right, or else below it, so that polygons that share an edge
+    share no pixel.
+    """
+    ends = np.stack([outline, np.roll(outline, -1, axis=0)])
+    upper, lower = np.where(ends[:1, :, :1] <= ends[1:, :, :1], ends, ends[::-1])
+    first, stop = np.clip(np.ceil([upper[:, 0], lower[:, 0]]), 0, mask.shape[0]).astype(int)
+    lengths = stop - first
+    if not lengths.any():
+        return
+    # One entry for each row that an edge crosses, and there the first column at or right of the crossing.
+    edge = np.repeat(np.arange(len(outline)), lengths)
+    rows = np.arange(len(edge)) + (first - np.cumsum(lengths) + lengths)[edge]
+    share = (rows - upper[edge, 0]) / (lower[edge, 0] - upper[edge, 0])
+    crossings = upper[edge, 1] + share * (lower[edge, 1] - upper[edge, 1])
+    columns = np.clip(np.ceil(crossings), 0, mask.shape[1]).astype(int)
+    top, left = rows.min(), columns.min()
+    height, width = rows.max() + 1 - top, columns.max() + 1 - left
+    counts = np.bincount((rows - top) * width + columns - left, minlength=height * width).reshape(height, width)
+    inside = np.cumsum(counts, axis=1) % 2 == 1
+    # The last column closes every row, and may be the one beyond the picture.
+    mask[top : top + height, left : left + width - 1] |= inside[:, :-1]
+
+
+def _from_runs(counts: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    if isinstance(counts, str):
+        counts = _decompressed(counts)
+    if not isinstance(counts, list) or not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError("'counts' is broken; it must be a list of whole numbers from 0, or their compressed text.")
+    if sum(counts) != shape[0] * shape[1]:
+        raise ValueError(f"the run lengths add up to {sum(counts)}; the image has {shape[0] * shape[1]} pixels.")
+    in_mask = np.arange(len(counts)) % 2 == 1
+    return np.repeat(in_mask, counts).reshape(shape[::-1]).T
+
+
+def _decompressed(text: str) -> list[int] | None:
+    """Run lengths of COCO's compressed text; None if it is broken.
+
+    A character less 48 holds five bits of a number, the lowest first, and 32 where more follow; bit 16 of the last is
+    the sign. From the fourth on, a number is the difference to the run length two before.
+    """
+    counts: list[int] = []
+    number = shift = 0
+    for character in text:
+        bits = ord(character) - 48
+        if not 0 <= bits < 64:
+            return None
+        number |= (bits & 31) << shift
+        shift += 5
+        if bits & 32:
+            continue
+        if bits & 16:
+            number -= 1 << shift
+        counts.append(number + counts[-2] if len(counts) > 2 else number)
+        number = shift = 0
+    return counts if shift == 0 else None
