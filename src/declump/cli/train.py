@@ -17,7 +17,9 @@ app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
 
 @app.command()
 def prior(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout, or COCO.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the prior, .npz.")],
     rays: Annotated[int, typer.Option(min=16, help="Radii of an outline.")] = 360,
     modes: Annotated[
@@ -63,7 +65,9 @@ def prior(
 
 @app.command()
 def regions(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout, or COCO.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
     held_out: Annotated[
         list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")

@@ -158,7 +158,7 @@ def _mask(segmentation: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
             or len(polygon) % 2
             or not all(type(value) in (int, float) and abs(value) < _FARTHEST for value in polygon)
         ):
-            raise ValueError("a polygon must be a list x1, y1, x2, y2, ... of at least three points in the picture.")
+            raise ValueError("a polygon must be a list of numbers x1, y1, x2, y2, ... for at least three points.")
         _fill(mask, np.array(polygon, float).reshape(-1, 2)[:, ::-1] - 0.5)
     return mask
 

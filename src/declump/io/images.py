@@ -196,7 +196,7 @@ def _pieces(labels: NDArray[np.int64]) -> int:
     """Count the connected pieces (8-neighbours) of equal label."""
     from skimage.measure import label
 
-    return int(label(labels, connectivity=2, return_num=True)[1])  # type: ignore[no-untyped-call]
+    return int(label(labels, connectivity=2, return_num=True)[1])
 
 
 def _archived_masks(path: Path) -> NDArray[Any]:
