@@ -24,6 +24,11 @@ from declump.evaluation import pool
 from declump.regions.find import find_regions
 from pages import ROOT, commit, replace_part
 
+WAYS = (
+    ("network", "network", True),
+    ("network, not refined", "network", False),
+    ("classical", "classical", False),
+)
 DEFAULT = ROOT / "src" / "declump" / "data" / "regions.onnx"
 
 
@@ -49,12 +54,12 @@ def dice(found: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.array([2 * np.sum(found & true), found.sum() + true.sum()], float)
 
 
-def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior) -> Iterator[str]:
+def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior, refined: bool = True) -> Iterator[str]:
     clump, nucleus, nuclei = np.zeros(2), np.zeros(2), np.zeros(3)
     layers, scores, seconds = np.zeros((4, 2)), [], []
     for image in images:
         start = time.perf_counter()
-        regions = find_regions(image.image, model=model)
+        regions = find_regions(image.image, model=model, refined=refined)
         middle = time.perf_counter()
         result = declump.segment(image.image, regions=regions, prior=prior)
         seconds.append((middle - start, time.perf_counter() - middle))
@@ -70,7 +75,7 @@ def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior) ->
     yield f"cytoplasm Dice {clump[0] / clump[1]:.3f}, nucleus pixel Dice {nucleus[0] / nucleus[1]:.3f}"
     yield f"nuclei F1 {2 * nuclei[0] / (nuclei[1] + nuclei[2]):.3f} (found {nuclei[1]:.0f}, true {nuclei[2]:.0f})"
     if layers.any():
-        yield "layers IoU of 0 / 1 / 2 / 3+: " + " / ".join(f"{both / either:.2f}" for both, either in layers)
+        yield "layers IoU of 0 / 1 / 2 / 3+: " + " / ".join(f"{both / max(either, 1):.2f}" for both, either in layers)
     yield (
         f"end to end: Dice over all cells {score.dice_all:.3f}, of good cells {score.dice_good:.3f}, "
         f"FNo {score.fno:.3f}, FDo {score.fdo:.3f}"
@@ -113,9 +118,11 @@ def main() -> None:
         images = list(reader.read(options.data / name.lower().replace(" ", "")))
         prior = declump.learn_prior([image for image in images if image.name not in unseen])
         tested = [image for image in images if image.name in unseen]
-        for label, way in (("network", str(model)), ("classical", "classical")):
+        for label, way, refined in WAYS:
             lines += [f"**{name}, {len(tested)} images, {label}**", ""]
-            lines += [f"- {row}" for row in rows(tested, way, prior)] + [""]
+            lines += [f"- {row}" for row in rows(tested, str(model) if way == "network" else way, prior, refined)] + [
+                ""
+            ]
     for stain in ("grey", "pap", "he"):
         lines += [f"**Simulated smears, {stain}, 6 images, network**", ""]
         smears = [simulate.smear(cells=12, overlap=0.4, stain=stain, rng=9000 + index) for index in range(6)]

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from declump.cli.evolve import listing, segment_files, summary
+from declump.cli.evolve import listing, summary
+from declump.cli.segment import segment_file
 
 SEED = 28
 """A smear chosen by its looks, with few cells cut by the border: an example, not a measurement."""
@@ -27,9 +28,7 @@ def demo(
     old = [path.relative_to(sample).as_posix() for path in (sample / "cells").glob("cell*.png")]
     with written_whole(sample, overwrite=overwrite, own=old) as draft:
         simulate.write(smear, draft)
-    found, files = segment_files(
-        sample / "clump.png", sample / "nuclei.png", result, image=sample / "image.png", overwrite=overwrite
-    )
+    found, files = segment_file(sample / "image.png", result, overwrite=overwrite)
     score = evaluation.score(smear.cells, found.masks)
     typer.echo(f"A simulated smear of {len(smear.cells)} overlapping cells is in {sample}.")
     typer.echo(f"Found: {summary(found)}.")

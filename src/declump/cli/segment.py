@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from declump.cli.evolve import listing, summary
 from declump.cli.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from declump.segmentation import Segmentation
 
 IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
@@ -28,8 +31,6 @@ def segment(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folders.")] = False,
 ) -> None:
     """Find every cell of images, whole."""
-    import declump
-    from declump import io
     from declump.io.folders import check_free
 
     paths = [path for given in images for path in _images_of(given)]
@@ -39,22 +40,32 @@ def segment(
         raise ValueError(f"two images are called {twice.stem}, so that their results would share a folder; rename one")
     for folder in folders:
         check_free(folder, overwrite=overwrite)
+    options = {"regions": regions, "prior": prior, "setting": setting, "pixel_size": pixel_size, "diameter": diameter}
     for path, folder in zip(paths, folders, strict=True):
-        picture = io.read_image(path)
-        with progress_bar(f"cells of {path.name}") as progress:
-            result = declump.segment(
-                picture,
-                regions=regions,
-                prior=prior,
-                setting=setting,
-                pixel_size=pixel_size,
-                diameter=diameter,
-                progress=progress,
-            )
-        files = io.write_results(result, folder, image=picture, overwrite=overwrite)
+        result, files = segment_file(path, folder, overwrite=overwrite, **options)
         typer.echo(f"{path}: {summary(result)}")
         for line in listing(files):
             typer.echo(line)
+
+
+def segment_file(
+    path: Path, folder: Path, *, overwrite: bool = False, **options: Any
+) -> tuple[Segmentation, dict[str, Path]]:
+    """Read an image, find its cells and write the results; the options are those of :func:`declump.segment`.
+
+    Returns
+    -------
+    segmentation : Segmentation
+    files : dict of str to Path
+        See :func:`declump.io.write_results`.
+    """
+    import declump
+    from declump import io
+
+    picture = io.read_image(path)
+    with progress_bar(f"cells of {path.name}") as progress:
+        result = declump.segment(picture, progress=progress, **options)
+    return result, io.write_results(result, folder, image=picture, overwrite=overwrite)
 
 
 def _images_of(given: Path) -> list[Path]:

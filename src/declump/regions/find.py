@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.regions.channels import channels, is_flat
 from declump.regions.inference import Maps, region_maps
-from declump.regions.nuclei import nuclei_from_maps
+from declump.regions.nuclei import single_nuclei
 from declump.regions.record import Regions
+from declump.regions.refinement import refine
 
 NUCLEUS_DIAMETER = 22.0
 """Usual diameter in pixels of a nucleus in the images the network was trained on."""
@@ -26,7 +27,9 @@ LARGEST_HOLE = 0.5
 """Largest hole in a clump that is filled, in areas of a nucleus."""
 
 
-def find_regions(image: ArrayLike, *, model: str | Path = "default", diameter: float | None = None) -> Regions:
+def find_regions(
+    image: ArrayLike, *, model: str | Path = "default", diameter: float | None = None, refined: bool = True
+) -> Regions:
     """Find where there is any cell, and where the nuclei are.
 
     Parameters
@@ -39,6 +42,8 @@ def find_regions(image: ArrayLike, *, model: str | Path = "default", diameter: f
     diameter : float, optional
         Usual diameter of a nucleus in pixels. By default the image is taken to be at the resolution of the training
         images, unless its nuclei turn out much smaller or larger.
+    refined : bool
+        Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
 
     Returns
     -------
@@ -57,11 +62,11 @@ def find_regions(image: ArrayLike, *, model: str | Path = "default", diameter: f
     if str(model) == "classical":
         return Regions(*classical_regions(pixels, diameter=diameter))
     path = Path(str(resources.files("declump") / "data" / "regions.onnx")) if model == "default" else Path(model)
-    found = _regions(pixels, path, NUCLEUS_DIAMETER if diameter is None else diameter)
+    found = _regions(pixels, path, NUCLEUS_DIAMETER if diameter is None else diameter, refined)
     if diameter is None:
         seen = typical_diameter(found.nuclei)
         if seen and not 1 / TRUSTED < seen / NUCLEUS_DIAMETER < TRUSTED:
-            return _regions(pixels, path, seen)
+            return _regions(pixels, path, seen, refined)
     return found
 
 
@@ -71,16 +76,17 @@ def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
     return float(np.median(np.sqrt(4 * areas / np.pi))) if areas.size >= ENOUGH_NUCLEI else None
 
 
-def _regions(image: NDArray[Any], model: Path, diameter: float) -> Regions:
+def _regions(image: NDArray[Any], model: Path, diameter: float, refined: bool) -> Regions:
     """Regions of an image whose nuclei have a given diameter."""
     from skimage.morphology import remove_small_holes, remove_small_objects
 
-    maps = _maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter)
+    maps, seen = _maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), channels(image)
+    classes = refine(maps.classes, np.moveaxis(seen, 0, -1)) if refined else maps.classes.argmax(axis=0)
     nucleus = np.pi * diameter**2 / 4
-    clump = maps.classes[0] < 0.5
+    clump = classes > 0
     clump = remove_small_holes(clump, max_size=int(LARGEST_HOLE * nucleus))
     clump = remove_small_objects(clump, max_size=int(LEAST_CLUMP * nucleus))
-    nuclei = nuclei_from_maps(maps, channels(image)[0], clump, diameter)
+    nuclei = single_nuclei((classes == 2) & clump, maps.nearness, seen[0], diameter)
     counts = np.arange(4, dtype=np.float32)[:, None, None]
     layers = np.sum(counts * maps.layers, axis=0)
     doubt = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))

@@ -5,23 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.regions.inference import Maps
-
-LEAST_PEAK = 0.35
+LEAST_PEAK = 0.45
 """Smallest nearness at a centre."""
 LEAST_DIP = 0.1
 """Two centres are told apart when the nearness falls this much between them."""
-LEAST_SOLIDITY = 0.8
-LEAST_CONTRAST = 0.04
+LEAST_SOLIDITY = 0.85
+LEAST_CONTRAST = 0.07
 """A nucleus is darker than the ring round it by at least this share of the background's luminance."""
-LEAST_AREA = 0.2
+LEAST_AREA = 0.35
 """Smallest area of a nucleus, in areas of a disc with the expected diameter."""
 
 
-def nuclei_from_maps(
-    maps: Maps, luminance: NDArray[np.float32], clump: NDArray[np.bool_], diameter: float
+def single_nuclei(
+    mask: NDArray[np.bool_], nearness: NDArray[np.float32], luminance: NDArray[np.float32], diameter: float
 ) -> NDArray[np.int32]:
-    """Number the nuclei of the cells in a clump mask.
+    """Tell the nuclei in a mask of nuclei apart, and number them.
 
     Centres are the peaks of the nearness; each takes the nucleus pixels that run up to it, so that touching and
     overlapping nuclei are one each. Pieces that are too small, ragged, or hardly darker than what surrounds them
@@ -29,10 +27,12 @@ def nuclei_from_maps(
 
     Parameters
     ----------
-    maps : Maps
+    mask : (H, W) bool
+        Pixels of nuclei within clumps.
+    nearness : (H, W)
+        Nearness to the centre of a nucleus, from 0 to 1.
     luminance : (H, W)
         Relative to the background.
-    clump : (H, W) bool
     diameter : float
         Expected diameter of a nucleus in pixels.
 
@@ -43,10 +43,9 @@ def nuclei_from_maps(
     """
     from skimage.measure import label, regionprops
 
-    mask = (maps.classes[2] > maps.classes[:2].sum(axis=0)) & clump
     pieces = np.zeros(mask.shape, np.int32)
     for blot in regionprops(label(mask, connectivity=2)):
-        inner = _split(np.where(blot.image, maps.nearness[blot.slice], 0).astype(np.float32), blot.image)
+        inner = _split(np.where(blot.image, nearness[blot.slice], 0).astype(np.float32), blot.image)
         pieces[blot.slice][inner > 0] = inner[inner > 0] + pieces.max()
     kept = np.zeros(mask.shape, np.int32)
     count = 0

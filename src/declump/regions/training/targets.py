@@ -46,8 +46,9 @@ def example_of(annotated: AnnotatedImage | Smear) -> Example:
 
 def nearness(nuclei: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Nearness (H, W) to the nearest nucleus centre, in units of that nucleus' size, from masks (N, H, W)."""
-    result = np.zeros(nuclei.shape[1:], np.float32)
-    rows, columns = np.arange(result.shape[0])[:, None], np.arange(result.shape[1])[None]
+    _, height, width = nuclei.shape
+    result = np.zeros((height, width), np.float32)
+    rows, columns = np.arange(height)[:, None], np.arange(width)[None]
     for nucleus in nuclei:
         where = np.nonzero(nucleus)
         if not where[0].size:
