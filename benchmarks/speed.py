@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,22 @@ def growth() -> Iterator[str]:
         yield f"  {cells:4} cells  {each:6.2f} ms per cell  {each / base:.2f} x that of 10 (target for 100: <= 3)"
 
 
+def whole_images(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
+    yield "image in, contours out: seconds by stage (median of 3 runs)"
+    for name, image in images:
+        regions = declump.find_regions(image)
+        parts = (
+            seconds(lambda image=image: declump.find_regions(image, refined=False), repeats=3),
+            seconds(lambda image=image: declump.find_regions(image), repeats=3),
+            seconds(lambda regions=regions: declump.evolve(regions.clump, regions.seeds), repeats=3),
+        )
+        stages = (parts[0], parts[1] - parts[0], parts[2], parts[1] + parts[2])
+        told = "network and nuclei {:.2f}, refinement {:.2f}, evolution {:.2f}, all {:.2f} (target: 5)".format(*stages)
+        yield f"  {name:12} {len(regions.seeds):3} cells  {told}"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    yield f"  peak memory of this process with all that it has measured: {peak:.0f} MB (target: < 1000 for one image)"
+
+
 def start_up() -> Iterator[str]:
     def fresh(code: str, cache: str) -> float:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
@@ -100,13 +117,15 @@ def main() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     folder = options.data / "isbi2015"
     if folder.is_dir():
-        frames = [(image.name, image.clump, image.seeds) for image in isbi2015.read(folder)]
+        read = [(image.name, image.image, image.clump, image.seeds) for image in isbi2015.read(folder)]
     else:
         print(f"(no {folder}: simulated frames instead)")
         smears = [simulate.smear((1024, 1024), cells=40, rng=seed) for seed in range(4)]
-        frames = [(f"simulated {index}", smear.clump, smear.seeds) for index, smear in enumerate(smears)]
+        read = [(f"simulated {index}", smear.image, smear.clump, smear.seeds) for index, smear in enumerate(smears)]
+    frames = [(name, clump, seeds) for name, _, clump, seeds in read]
+    images = [(name, image) for name, image, _, _ in read[:4]]
     lines = [f"`make bench` at commit {commit()}, {model()}", "", "```text"]
-    for part in (per_cell(frames), against_chan_vese(), growth(), start_up()):
+    for part in (per_cell(frames), against_chan_vese(), growth(), whole_images(images), start_up()):
         for text in (*part, ""):
             print(text, flush=True)
             lines.append(text)
