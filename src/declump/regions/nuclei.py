@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_PEAK = 0.45
+LEAST_PEAK = 0.5
 """Smallest nearness at a centre."""
-LEAST_DIP = 0.1
+LEAST_DIP = 0.2
 """Two centres are told apart when the nearness falls this much between them."""
+SMOOTHING = 0.08
+"""Width of the smoothing of the nearness, in diameters, so that grain in a nucleus makes no second peak."""
 LEAST_SOLIDITY = 0.85
-LEAST_CONTRAST = 0.07
+LEAST_CONTRAST = 0.08
 """A nucleus is darker than the ring round it by at least this share of the background's luminance."""
 LEAST_AREA = 0.35
 """Smallest area of a nucleus, in areas of a disc with the expected diameter."""
@@ -41,8 +43,10 @@ def single_nuclei(
     (H, W) int32
         Numbers from 1, 0 where there is no nucleus.
     """
+    from scipy import ndimage
     from skimage.measure import label, regionprops
 
+    nearness = ndimage.gaussian_filter(nearness, SMOOTHING * diameter)
     pieces = np.zeros(mask.shape, np.int32)
     for blot in regionprops(label(mask, connectivity=2)):
         inner = _split(np.where(blot.image, nearness[blot.slice], 0).astype(np.float32), blot.image)
