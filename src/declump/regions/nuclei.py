@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_PEAK = 0.5
+LEAST_PEAK = 0.35
 """Smallest nearness at a centre."""
 LEAST_DIP = 0.2
 """Two centres are told apart when the nearness falls this much between them."""
 SMOOTHING = 0.08
 """Width of the smoothing of the nearness, in diameters, so that grain in a nucleus makes no second peak."""
 LEAST_SOLIDITY = 0.85
-LEAST_CONTRAST = 0.08
+LEAST_CONTRAST = 0.04
 """A nucleus is darker than the ring round it by at least this share of the background's luminance."""
 LEAST_AREA = 0.35
 """Smallest area of a nucleus, in areas of a disc with the expected diameter."""
