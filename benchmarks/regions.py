@@ -25,8 +25,8 @@ from declump.regions.find import find_regions
 from pages import ROOT, commit, replace_part
 
 WAYS = (
-    ("network", "network", True),
-    ("network, not refined", "network", False),
+    ("network", "network", False),
+    ("network, refined", "network", True),
     ("classical", "classical", False),
 )
 DEFAULT = ROOT / "src" / "declump" / "data" / "regions.onnx"
@@ -54,7 +54,7 @@ def dice(found: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.array([2 * np.sum(found & true), found.sum() + true.sum()], float)
 
 
-def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior, refined: bool = True) -> Iterator[str]:
+def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior, refined: bool = False) -> Iterator[str]:
     clump, nucleus, nuclei = np.zeros(2), np.zeros(2), np.zeros(3)
     layers, scores, seconds = np.zeros((4, 2)), [], []
     for image in images:

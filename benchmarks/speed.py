@@ -83,12 +83,10 @@ def whole_images(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
     for name, image in images:
         regions = declump.find_regions(image)
         parts = (
-            seconds(lambda image=image: declump.find_regions(image, refined=False), repeats=3),
             seconds(lambda image=image: declump.find_regions(image), repeats=3),
             seconds(lambda regions=regions: declump.evolve(regions.clump, regions.seeds), repeats=3),
         )
-        stages = (parts[0], parts[1] - parts[0], parts[2], parts[1] + parts[2])
-        told = "network and nuclei {:.2f}, refinement {:.2f}, evolution {:.2f}, all {:.2f} (target: 5)".format(*stages)
+        told = "regions {:.2f}, evolution {:.2f}, all {:.2f} (target: 5)".format(*parts, sum(parts))
         yield f"  {name:12} {len(regions.seeds):3} cells  {told}"
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield f"  peak memory of this process with all that it has measured: {peak:.0f} MB (target: < 1000 for one image)"

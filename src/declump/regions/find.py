@@ -28,7 +28,7 @@ LARGEST_HOLE = 0.5
 
 
 def find_regions(
-    image: ArrayLike, *, model: str | Path = "default", diameter: float | None = None, refined: bool = True
+    image: ArrayLike, *, model: str | Path = "default", diameter: float | None = None, refined: bool = False
 ) -> Regions:
     """Find where there is any cell, and where the nuclei are.
 
