@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,14 +76,14 @@ def _split(nearness: NDArray[np.float32], blot: NDArray[np.bool_]) -> NDArray[np
     return np.asarray(watershed(-nearness, label(peaks), mask=blot), dtype=np.int32)
 
 
-def _contrast(pieces: NDArray[np.int32], piece: object, luminance: NDArray[np.float32], diameter: float) -> float:
+def _contrast(pieces: NDArray[np.int32], piece: Any, luminance: NDArray[np.float32], diameter: float) -> float:
     """How much darker a piece is than the ring round it, other pieces left out."""
     from scipy import ndimage
 
     width = max(round(diameter / 4), 2)
-    top, left, bottom, right = piece.bbox  # type: ignore[attr-defined]
+    top, left, bottom, right = piece.bbox
     window = (slice(max(top - width, 0), bottom + width), slice(max(left - width, 0), right + width))
-    own = pieces[window] == piece.label  # type: ignore[attr-defined]
+    own = pieces[window] == piece.label
     ring = ndimage.binary_dilation(own, iterations=width) & (pieces[window] == 0)
     seen = luminance[window]
     return float(np.median(seen[ring]) - seen[own].mean()) if ring.any() else 0.0
