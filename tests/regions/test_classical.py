@@ -7,7 +7,7 @@ from declump.simulate import Smear, smear
 
 
 def made(stain: str = "grey", **options: object) -> Smear:
-    return smear((320, 320), cells=6, overlap=0.3, stain=stain, debris=0, rng=4, **options)  # type: ignore[arg-type]
+    return smear((320, 320), cells=6, overlap=0.3, stain=stain, debris=0, rng=4, **options)
 
 
 def dice(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
@@ -26,7 +26,7 @@ def detection(truth: NDArray[np.bool_], labels: NDArray[np.int32]) -> float:
 @pytest.mark.parametrize("stain", ["grey", "pap", "he"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_finds_clumps_and_nuclei(stain: str, seed: int) -> None:
-    truth = smear((400, 400), cells=8, overlap=0.3, stain=stain, debris=0, rng=seed)  # type: ignore[arg-type]
+    truth = smear((400, 400), cells=8, overlap=0.3, stain=stain, debris=0, rng=seed)
     clump, nuclei = classical_regions(truth.image)
     assert clump.dtype == np.bool_ and nuclei.dtype == np.int32
     assert clump.shape == nuclei.shape == truth.image.shape[:2]
@@ -62,7 +62,7 @@ def test_inverted_image_gives_the_same(stain: str) -> None:
 )
 def test_range_does_not_matter(scaled: object) -> None:
     image = made("pap").image
-    for one, other in zip(classical_regions(image), classical_regions(scaled(image)), strict=True):  # type: ignore[operator]
+    for one, other in zip(classical_regions(image), classical_regions(scaled(image)), strict=True):
         assert (one != other).sum() <= 3
 
 
@@ -129,7 +129,7 @@ def test_speck_without_cytoplasm_is_no_cell() -> None:
 )
 def test_bad_image(image: object) -> None:
     with pytest.raises(ValueError, match=r"^image .*; give .*\.$"):
-        classical_regions(image)  # type: ignore[arg-type]
+        classical_regions(image)
 
 
 @pytest.mark.parametrize("diameter", [0, -3, 2.9, np.nan, np.inf])
