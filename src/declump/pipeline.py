@@ -19,8 +19,6 @@ from declump.regions import Regions, find_regions
 from declump.segmentation import ClumpRecord, Segmentation
 from declump.settings import SETTINGS, Settings
 
-NUCLEUS_MICROMETRES = 7.0
-"""Usual diameter of the nucleus of a squamous cell."""
 CROWDING = 0.94
 """Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
 LARGEST_IN_IMAGE = 4.0
@@ -145,10 +143,6 @@ def segment(
     Segmentation
         With ``nuclei``.
     """
-    if pixel_size is not None and not (np.isfinite(pixel_size) and pixel_size > 0):
-        raise ValueError(f"the pixel size is a number of micrometres > 0; given was {pixel_size}")
-    if diameter is None and pixel_size is not None:
-        diameter = NUCLEUS_MICROMETRES / pixel_size
     if isinstance(regions, Regions):
         if np.shape(image)[:2] != regions.clump.shape:
             raise ValueError(
@@ -156,7 +150,7 @@ def segment(
             )
         found = regions
     else:
-        found = find_regions(image, model=regions, diameter=diameter)
+        found = find_regions(image, model=regions, diameter=diameter, pixel_size=pixel_size)
     result = evolve(found.clump, found.seeds, prior=prior, setting=setting, progress=progress)
     return replace(result, nuclei=found.nuclei)
 

@@ -119,7 +119,7 @@ def test_speck_without_cytoplasm_is_no_cell() -> None:
     [
         np.zeros((0, 5)),
         np.zeros(7),
-        np.zeros((4, 4, 4)),
+        np.zeros((4, 4, 5)),
         np.zeros((2, 4, 4, 3)),
         np.full((8, 8), np.nan),
         np.full((8, 8), np.inf),
@@ -128,7 +128,7 @@ def test_speck_without_cytoplasm_is_no_cell() -> None:
     ],
 )
 def test_bad_image(image: object) -> None:
-    with pytest.raises(ValueError, match=r"^image .*; give .*\.$"):
+    with pytest.raises(ValueError, match=r"^an image "):
         classical_regions(image)
 
 

@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from declump.regions.nuclei import single_nuclei
+from declump.regions.nuclei import NucleusRules, single_nuclei
 
 SHAPE = (90, 120)
 ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]
 
 
 def maps_of(nuclei: list[tuple[float, float, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mask, nearness and luminance of discs (row, column, radius) as a perfect network would give them."""
+    """Probability, nearness and luminance of discs (row, column, radius) as a perfect network would give them."""
     mask, nearness = np.zeros(SHAPE, bool), np.zeros(SHAPE, np.float32)
     for row, column, radius in nuclei:
         distance = np.hypot(ROWS - row, COLUMNS - column)
         mask |= distance <= radius
         nearness = np.maximum(nearness, 1 - distance / (1.5 * radius)).astype(np.float32)
-    return mask, nearness, np.where(mask, 0.4, 0.8).astype(np.float32)
+    return mask.astype(np.float32), nearness, np.where(mask, 0.4, 0.8).astype(np.float32)
 
 
 def count(nuclei: list[tuple[float, float, float]]) -> int:
@@ -26,7 +26,7 @@ def test_every_nucleus_is_found_whole() -> None:
     mask, nearness, luminance = maps_of([(20, 20, 9), (50, 80, 11)])
     labels = single_nuclei(mask, nearness, luminance, diameter=20)
     assert labels.max() == 2
-    np.testing.assert_array_equal(labels > 0, mask)
+    np.testing.assert_array_equal(labels > 0, mask > 0)
 
 
 def test_touching_and_overlapping_nuclei_are_one_each() -> None:
@@ -42,6 +42,22 @@ def test_specks_are_no_nuclei() -> None:
 def test_what_is_not_darker_than_its_surroundings_is_no_nucleus() -> None:
     mask, nearness, luminance = maps_of([(40, 40, 10)])
     assert single_nuclei(mask, nearness, np.full_like(luminance, 0.6), diameter=20).max() == 0
+
+
+def test_a_doubtful_nucleus_keeps_its_whole_outline() -> None:
+    probability, nearness, luminance = maps_of([(40, 40, 10)])
+    doubtful = single_nuclei(0.4 * probability, nearness, luminance, diameter=20)
+    np.testing.assert_array_equal(doubtful > 0, probability > 0)
+    strict = NucleusRules(least_probability=0.5)
+    assert single_nuclei(0.4 * probability, nearness, luminance, diameter=20, rules=strict).max() == 0
+
+
+def test_the_least_area_can_be_set_in_pixels() -> None:
+    probability, nearness, luminance = maps_of([(40, 40, 10), (70, 90, 5)])
+    counts = [
+        single_nuclei(probability, nearness, luminance, diameter=20, least_area=area).max() for area in (0, 150, 400)
+    ]
+    assert counts == [2, 1, 0]
 
 
 def test_nothing_gives_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from declump.cli.terminal import progress_bar
 if TYPE_CHECKING:
     from declump.segmentation import Segmentation
 
+AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
 IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
 
@@ -28,6 +30,9 @@ def segment(
     ] = "joint",
     pixel_size: Annotated[float | None, typer.Option(help="Micrometres a pixel.")] = None,
     diameter: Annotated[float | None, typer.Option(help="Usual diameter of a nucleus in pixels.")] = None,
+    least_nucleus: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
+    least_clump: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
+    largest_hole: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folders.")] = False,
 ) -> None:
     """Find every cell of images, whole."""
@@ -40,18 +45,27 @@ def segment(
         raise ValueError(f"two images are called {twice.stem}, so that their results would share a folder; rename one")
     for folder in folders:
         check_free(folder, overwrite=overwrite)
-    options = {"regions": regions, "prior": prior, "setting": setting, "pixel_size": pixel_size, "diameter": diameter}
+    finding = {
+        "model": regions,
+        "diameter": diameter,
+        "pixel_size": pixel_size,
+        "least_nucleus": least_nucleus,
+        "least_clump": least_clump,
+        "largest_hole": largest_hole,
+    }
     for path, folder in zip(paths, folders, strict=True):
-        result, files = segment_file(path, folder, overwrite=overwrite, **options)
+        result, files = segment_file(path, folder, finding, overwrite=overwrite, prior=prior, setting=setting)
         typer.echo(f"{path}: {summary(result)}")
         for line in listing(files):
             typer.echo(line)
 
 
 def segment_file(
-    path: Path, folder: Path, *, overwrite: bool = False, **options: Any
+    path: Path, folder: Path, finding: Mapping[str, Any] | None = None, *, overwrite: bool = False, **options: Any
 ) -> tuple[Segmentation, dict[str, Path]]:
-    """Read an image, find its cells and write the results; the options are those of :func:`declump.segment`.
+    """Read an image, find its cells and write the results.
+
+    Options go to :func:`declump.segment`, those in ``finding`` to :func:`declump.find_regions`.
 
     Returns
     -------
@@ -64,7 +78,8 @@ def segment_file(
 
     picture = io.read_image(path)
     with progress_bar(f"cells of {path.name}") as progress:
-        result = declump.segment(picture, progress=progress, **options)
+        regions = declump.find_regions(picture, **(finding or {}))
+        result = declump.segment(picture, regions=regions, progress=progress, **options)
     return result, io.write_results(result, folder, image=picture, overwrite=overwrite)
 
 

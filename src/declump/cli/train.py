@@ -12,14 +12,21 @@ import typer
 
 from declump.cli.terminal import progress_bar
 
+LAYOUTS = "Data in the ISBI 2014 or 2015 layout, or COCO."
+Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER", help=LAYOUTS, show_default=False)]
+Data = Annotated[
+    list[Path],
+    typer.Option("--data", metavar="FOLDER", help="The same by name; give it several times.", show_default=False),
+]
+
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
 
 
 @app.command()
 def prior(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout, or COCO.")
-    ],
+    folders: Folders = [],  # noqa: B006 (typer copies it)
+    data: Data = [],  # noqa: B006
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the prior, .npz.")],
     rays: Annotated[int, typer.Option(min=16, help="Radii of an outline.")] = 360,
     modes: Annotated[
@@ -34,6 +41,7 @@ def prior(
 
     from declump import datasets, learn_prior
 
+    folders = _given(folders, data)
     readers = [datasets.read(folder) for folder in folders]  # complain of every folder before reading any image
     card = {"data": [folder.resolve().name for folder in folders], "command": shlex.join(["declump", *sys.argv[1:]])}
     seen = 0
@@ -65,9 +73,9 @@ def prior(
 
 @app.command()
 def regions(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Data in the ISBI 2014 or 2015 layout, or COCO.")
-    ],
+    folders: Folders = [],  # noqa: B006 (typer copies it)
+    data: Data = [],  # noqa: B006
+    *,
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
     held_out: Annotated[
         list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
@@ -79,6 +87,7 @@ def regions(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
+    folders = _given(folders, data)
     _check_free(out, overwrite)
     try:
         import torch
@@ -128,6 +137,12 @@ def regions(
     }
     export(network, out, card)
     typer.echo(f"model     {out}")
+
+
+def _given(folders: list[Path], data: list[Path]) -> list[Path]:
+    if not folders and not data:
+        raise ValueError("give at least one folder of annotated images to learn from")
+    return [*folders, *data]
 
 
 def _check_free(out: Path, overwrite: bool) -> None:

@@ -33,6 +33,8 @@ def channels(image: ArrayLike) -> NDArray[np.float32]:
         raise ValueError(
             f"an image is (H, W), (H, W, 3) or (H, W, 4), and not empty; given was one of shape {pixels.shape}"
         )
+    if pixels.dtype.kind not in "biuf":
+        raise ValueError(f"an image holds real numbers; this one holds {pixels.dtype}")
     values = pixels.astype(np.float32)
     if not np.isfinite(values).all():
         raise ValueError("an image holds finite numbers; this one has NaN or infinity: replace them first")

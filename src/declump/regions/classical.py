@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-LUMA = (0.299, 0.587, 0.114)
-"""Weights of red, green and blue in the luminance Y (ITU-R BT.601)."""
+from declump.regions.channels import channels
+
 DIAMETER = 22.0
 """Diameter of a nucleus in pixels at the scale of the ISBI frames."""
 PEAK = 0.2
@@ -68,9 +68,9 @@ def classical_regions(
 
     Parameters
     ----------
-    image : (H, W) or (H, W, 3) array
-        Grey or red-green-blue, integers or finite floats of any range. Dark-field images, whose background is darker
-        than the cells, are recognised and inverted.
+    image : (H, W), (H, W, 3) or (H, W, 4) array
+        Grey or red-green-blue, integers or finite floats of any range; alpha is ignored. Dark-field images, whose
+        background is darker than the cells, are recognised and inverted.
     diameter : float, optional
         Typical diameter of a nucleus in pixels, at least 3. The default suits about 15 to 35 pixels; give it for
         images of another scale.
@@ -112,17 +112,11 @@ def classical_regions(
 
 
 def _luminance(image: ArrayLike) -> NDArray[np.float64]:
-    """Grey values (H, W), scaled so that all but the extreme pixels lie between 0 and 1."""
-    pixels = np.asarray(image)
-    if pixels.ndim not in (2, 3) or pixels.shape[2:] not in ((), (3,)) or pixels.size == 0:
-        raise ValueError(f"image has shape {pixels.shape}; give (H, W) or (H, W, 3) with at least one pixel.")
-    if pixels.dtype.kind not in "biuf" or not np.isfinite(pixels).all():
-        raise ValueError(f"image is {pixels.dtype}, or has NaN or infinite pixels; give finite real numbers.")
-    values = pixels.astype(np.float64)
-    grey = values if values.ndim == 2 else values @ np.array(LUMA)
+    """Grey values (H, W) with a bright background, scaled so that all but the extreme pixels lie between 0 and 1."""
+    grey = channels(image)[0].astype(np.float64)
     low, high = np.percentile(grey, (0.05, 99.95))
     # A span that is only rounding of the weighted sum is none.
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
+    if high - low <= 1e-6 * max(abs(low), abs(high)):
         return np.zeros(grey.shape)
     return np.asarray(np.clip((grey - low) / (high - low), 0, 1))
 
@@ -139,10 +133,6 @@ def _flattened(grey: NDArray[np.float64], size: float) -> NDArray[np.float64] | 
     step = max(1, round(size / 4))
     coarse = smooth[::step, ::step]
     mode = _bright_mode(coarse)
-    low, high = np.percentile(coarse, (1, 99))
-    if high - mode > mode - low:  # the long tail of the histogram is the cells
-        grey, smooth, coarse = 1 - grey, 1 - smooth, 1 - coarse
-        mode = _bright_mode(coarse)
     terms = _quadratic_terms(grey.shape)
     coarse_terms = terms[::step, ::step]
     background = np.full(coarse.shape, mode)

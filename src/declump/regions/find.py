@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,29 @@ LEAST_CLUMP = 2.5
 """Smallest clump, in areas of a nucleus."""
 LARGEST_HOLE = 0.5
 """Largest hole in a clump that is filled, in areas of a nucleus."""
+NUCLEUS_MICROMETRES = 7.0
+"""Usual diameter of the nucleus of a squamous cell."""
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Areas in square pixels that the user set; None for those that follow from the diameter."""
+
+    least_nucleus: float | None
+    least_clump: float | None
+    largest_hole: float | None
 
 
 def find_regions(
-    image: ArrayLike, *, model: str | Path = "default", diameter: float | None = None, refined: bool = False
+    image: ArrayLike,
+    *,
+    model: str | Path = "default",
+    diameter: float | None = None,
+    pixel_size: float | None = None,
+    least_nucleus: float | None = None,
+    least_clump: float | None = None,
+    largest_hole: float | None = None,
+    refined: bool = False,
 ) -> Regions:
     """Find where there is any cell, and where the nuclei are.
 
@@ -40,8 +60,13 @@ def find_regions(
         ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
         file of ``declump train regions``.
     diameter : float, optional
-        Usual diameter of a nucleus in pixels. By default the image is taken to be at the resolution of the training
-        images, unless its nuclei turn out much smaller or larger.
+        Usual diameter of a nucleus in pixels; goes before what ``pixel_size`` tells of it. By default the image is
+        taken to be at the resolution of the training images, unless its nuclei turn out much smaller or larger.
+    pixel_size : float, optional
+        Micrometres a pixel; tells how large nuclei are, and makes the areas below square micrometres.
+    least_nucleus, least_clump, largest_hole : float, optional
+        Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
+        micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
     refined : bool
         Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
 
@@ -51,22 +76,25 @@ def find_regions(
         Without a nucleus there is no cell: cytoplasm whose nucleus lies outside the image belongs to the clump, and is
         left unexplained where no other cell covers it.
     """
-    from declump.regions.classical import classical_regions
-
     pixels = np.asarray(image)
     nothing = is_flat(pixels)
+    if pixel_size is not None and not (np.isfinite(pixel_size) and pixel_size > 0):
+        raise ValueError(f"the pixel size is a number of micrometres > 0; given was {pixel_size}")
+    if diameter is None and pixel_size is not None:
+        diameter = NUCLEUS_MICROMETRES / pixel_size
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
+    limits = _Limits(*(_in_pixels(area, pixel_size) for area in (least_nucleus, least_clump, largest_hole)))
     if nothing:
         return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
     if str(model) == "classical":
-        return Regions(*classical_regions(pixels, diameter=diameter))
+        return _classical(pixels, diameter, limits)
     path = Path(str(resources.files("declump") / "data" / "regions.onnx")) if model == "default" else Path(model)
-    found = _regions(pixels, path, NUCLEUS_DIAMETER if diameter is None else diameter, refined)
+    found = _regions(pixels, path, NUCLEUS_DIAMETER if diameter is None else diameter, limits, refined)
     if diameter is None:
         seen = typical_diameter(found.nuclei)
         if seen and not 1 / TRUSTED < seen / NUCLEUS_DIAMETER < TRUSTED:
-            return _regions(pixels, path, seen, refined)
+            return _regions(pixels, path, seen, limits, refined)
     return found
 
 
@@ -76,21 +104,52 @@ def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
     return float(np.median(np.sqrt(4 * areas / np.pi))) if areas.size >= ENOUGH_NUCLEI else None
 
 
-def _regions(image: NDArray[Any], model: Path, diameter: float, refined: bool) -> Regions:
-    """Regions of an image whose nuclei have a given diameter."""
-    from skimage.morphology import remove_small_holes, remove_small_objects
+def _in_pixels(area: float | None, pixel_size: float | None) -> float | None:
+    """An area in square pixels, given in square micrometres where the size of a pixel is known."""
+    if area is not None and not (np.isfinite(area) and area >= 0):
+        raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")
+    return area if area is None or pixel_size is None else area / pixel_size**2
 
+
+def _classical(image: NDArray[Any], diameter: float | None, limits: _Limits) -> Regions:
+    from declump.regions.classical import classical_regions
+
+    clump, nuclei = classical_regions(image, diameter=diameter)
+    clump = _cleaned(clump, limits.largest_hole or 0, limits.least_clump or 0)
+    kept = np.bincount(nuclei.ravel()) >= max(limits.least_nucleus or 0, 1)
+    kept[0] = False
+    return Regions(clump, nuclei * kept[nuclei] * clump)
+
+
+def _regions(image: NDArray[Any], model: Path, diameter: float, limits: _Limits, refined: bool) -> Regions:
+    """Regions of an image whose nuclei have a given diameter."""
     maps, seen = _maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), channels(image)
-    classes = refine(maps.classes, np.moveaxis(seen, 0, -1)) if refined else maps.classes.argmax(axis=0)
+    probability = maps.classes[2]
+    clump = maps.classes[0] < 0.5
+    if refined:
+        classes = refine(maps.classes, np.moveaxis(seen, 0, -1))
+        probability, clump = np.where(classes == 2, np.maximum(probability, 0.5), 0), classes > 0
     nucleus = np.pi * diameter**2 / 4
-    clump = classes > 0
-    clump = remove_small_holes(clump, max_size=int(LARGEST_HOLE * nucleus))
-    clump = remove_small_objects(clump, max_size=int(LEAST_CLUMP * nucleus))
-    nuclei = single_nuclei((classes == 2) & clump, maps.nearness, seen[0], diameter)
+    clump = _cleaned(
+        clump,
+        LARGEST_HOLE * nucleus if limits.largest_hole is None else limits.largest_hole,
+        LEAST_CLUMP * nucleus if limits.least_clump is None else limits.least_clump,
+    )
+    nuclei = single_nuclei(
+        np.where(clump, probability, 0), maps.nearness, seen[0], diameter, least_area=limits.least_nucleus
+    )
     counts = np.arange(4, dtype=np.float32)[:, None, None]
     layers = np.sum(counts * maps.layers, axis=0)
     doubt = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
     return Regions(clump, nuclei, layers.astype(np.float32), doubt.astype(np.float32))
+
+
+def _cleaned(clump: NDArray[np.bool_], largest_hole: float, least_clump: float) -> NDArray[np.bool_]:
+    """Clumps without small holes, and without what is too small for one."""
+    from skimage.morphology import remove_small_holes, remove_small_objects
+
+    filled = remove_small_holes(clump, max_size=int(largest_hole))
+    return np.asarray(remove_small_objects(filled, max_size=max(int(np.ceil(least_clump)) - 1, 0)), dtype=np.bool_)
 
 
 def _maps_at_scale(image: NDArray[Any], model: Path, scale: float) -> Maps:

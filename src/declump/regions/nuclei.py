@@ -2,43 +2,82 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_PEAK = 0.35
-"""Smallest nearness at a centre."""
-LEAST_DIP = 0.2
-"""Two centres are told apart when the nearness falls this much between them."""
 SMOOTHING = 0.08
 """Width of the smoothing of the nearness, in diameters, so that grain in a nucleus makes no second peak."""
-LEAST_SOLIDITY = 0.85
-LEAST_CONTRAST = 0.04
-"""A nucleus is darker than the ring round it by at least this share of the background's luminance."""
-LEAST_AREA = 0.35
-"""Smallest area of a nucleus, in areas of a disc with the expected diameter."""
+FAINT = 0.15
+"""Pixels with a smaller probability of nucleus belong to none."""
+OUTLINE = 0.5
+"""The outline of a nucleus lies at this share of its own highest probability: a doubtful one is not drawn too small."""
+
+
+@dataclass(frozen=True)
+class NucleusRules:
+    """What a dark spot must be to count as the nucleus of a cell.
+
+    The defaults were chosen by ``benchmarks/nuclei.py`` on images that the networks it reads did not see.
+
+    Attributes
+    ----------
+    least_probability : float
+        Smallest probability of nucleus that its surest tenth has.
+    least_peak : float
+        Smallest nearness at its centre, from 0 to 1.
+    least_dip : float
+        Two centres are told apart when the nearness falls this much between them.
+    least_area : float
+        Smallest area, in areas of a disc with the expected diameter.
+    least_solidity : float
+        Smallest share of its convex hull that it fills.
+    least_contrast : float
+        How much darker than the ring round it, as a share of the background's luminance.
+    """
+
+    least_probability: float = 0.35
+    least_peak: float = 0.35
+    least_dip: float = 0.2
+    least_area: float = 0.2
+    least_solidity: float = 0.85
+    least_contrast: float = 0.04
+
+
+RULES = NucleusRules()
 
 
 def single_nuclei(
-    mask: NDArray[np.bool_], nearness: NDArray[np.float32], luminance: NDArray[np.float32], diameter: float
+    probability: NDArray[np.float32],
+    nearness: NDArray[np.float32],
+    luminance: NDArray[np.float32],
+    diameter: float,
+    *,
+    rules: NucleusRules = RULES,
+    least_area: float | None = None,
 ) -> NDArray[np.int32]:
-    """Tell the nuclei in a mask of nuclei apart, and number them.
+    """Tell nuclei apart, and number them.
 
     Centres are the peaks of the nearness; each takes the nucleus pixels that run up to it, so that touching and
-    overlapping nuclei are one each. Pieces that are too small, ragged, or hardly darker than what surrounds them
-    (debris, folds) are dropped. Leukocytes and bare nuclei, which have no cytoplasm, lie in no clump.
+    overlapping nuclei are one each. Pieces that are doubtful, too small, ragged, or hardly darker than what surrounds
+    them (debris, folds) are dropped. Leukocytes and bare nuclei, which have no cytoplasm, lie in no clump; those that
+    lie on a cell are left to the network and to the least area.
 
     Parameters
     ----------
-    mask : (H, W) bool
-        Pixels of nuclei within clumps.
+    probability : (H, W)
+        Probability of nucleus, 0 outside clumps.
     nearness : (H, W)
         Nearness to the centre of a nucleus, from 0 to 1.
     luminance : (H, W)
         Relative to the background.
     diameter : float
         Expected diameter of a nucleus in pixels.
+    rules : NucleusRules
+    least_area : float, optional
+        Smallest area in square pixels, instead of the rule's.
 
     Returns
     -------
@@ -46,33 +85,52 @@ def single_nuclei(
         Numbers from 1, 0 where there is no nucleus.
     """
     from scipy import ndimage
-    from skimage.measure import label, regionprops
+    from skimage.measure import regionprops
 
+    smallest = rules.least_area * np.pi * diameter**2 / 4 if least_area is None else least_area
     nearness = ndimage.gaussian_filter(nearness, SMOOTHING * diameter)
-    pieces = np.zeros(mask.shape, np.int32)
-    for blot in regionprops(label(mask, connectivity=2)):
-        inner = _split(np.where(blot.image, nearness[blot.slice], 0).astype(np.float32), blot.image)
-        pieces[blot.slice][inner > 0] = inner[inner > 0] + pieces.max()
-    kept = np.zeros(mask.shape, np.int32)
+    pieces = _pieces(probability, nearness, rules)
+    kept = np.zeros(probability.shape, np.int32)
     count = 0
     for piece in regionprops(pieces):
-        if piece.area < LEAST_AREA * np.pi * diameter**2 / 4 or piece.solidity < LEAST_SOLIDITY:
+        if piece.area < max(smallest, 1) or piece.solidity < rules.least_solidity:
             continue
-        if _contrast(pieces, piece, luminance, diameter) < LEAST_CONTRAST:
+        if _contrast(pieces, piece, luminance, diameter) < rules.least_contrast:
             continue
         count += 1
         kept[piece.slice][piece.image] = count
     return kept
 
 
-def _split(nearness: NDArray[np.float32], blot: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Number the nuclei of one connected blot: one a peak that stands out."""
+def _pieces(probability: NDArray[np.float32], nearness: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.int32]:
+    """Number the parts of all blots of nucleus: one a peak of the nearness that stands out, with its own outline."""
+    from scipy import ndimage
+    from skimage.measure import label, regionprops
+
+    pieces = np.zeros(probability.shape, np.int32)
+    count = 0
+    for blot in regionprops(label(probability >= FAINT, connectivity=2)):
+        likely = np.where(blot.image, probability[blot.slice], 0)
+        parts = _basins(np.where(blot.image, nearness[blot.slice], 0).astype(np.float32), blot.image, rules)
+        for part in range(1, int(parts.max()) + 1):
+            surest = float(np.percentile(likely[parts == part], 90))
+            if surest < rules.least_probability:
+                continue
+            core, _ = ndimage.label((parts == part) & (likely >= OUTLINE * surest))
+            largest = core == np.bincount(core.ravel())[1:].argmax() + 1
+            count += 1
+            pieces[blot.slice][ndimage.binary_fill_holes(largest)] = count
+    return pieces
+
+
+def _basins(nearness: NDArray[np.float32], blot: NDArray[np.bool_], rules: NucleusRules) -> NDArray[np.int32]:
+    """Number what runs up to each peak of one connected blot."""
     from skimage.measure import label
     from skimage.morphology import h_maxima
     from skimage.segmentation import watershed
 
     steps = np.pad(np.round(nearness * 255).astype(np.uint8), 1)
-    peaks = h_maxima(steps, round(LEAST_DIP * 255))[1:-1, 1:-1].astype(bool) & (nearness >= LEAST_PEAK)
+    peaks = h_maxima(steps, round(rules.least_dip * 255))[1:-1, 1:-1].astype(bool) & (nearness >= rules.least_peak)
     return np.asarray(watershed(-nearness, label(peaks), mask=blot), dtype=np.int32)
 
 

@@ -16,6 +16,10 @@ from declump.regions.training.targets import Example
 WINDOW = 192
 TURNED = 288
 """A window is cut from a larger one, so that it can be turned and scaled without empty corners."""
+ON_NUCLEI = 0.4
+"""Share of the windows that lie round a nucleus: nuclei are a fiftieth of a smear."""
+ON_OVERLAPS = 0.3
+"""Share of the windows that lie round an overlap."""
 
 
 def batch(groups: Sequence[Sequence[Example]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -42,12 +46,25 @@ def batch(groups: Sequence[Sequence[Example]], size: int, seed: int) -> tuple[Te
 def _cut(examples: Sequence[Example], rng: np.random.Generator) -> NDArray[np.float32]:
     """One random window (6, T, T) of a random example: channels, nearness, classes, layers."""
     example = examples[int(rng.integers(len(examples)))]
-    top, left = (rng.integers(max(side - TURNED, 0) + 1) for side in example.classes.shape)
+    top, left = _corner(example, rng)
     window = (slice(top, top + TURNED), slice(left, left + TURNED))
     answers: list[NDArray[Any]] = [example.nearness[window], example.classes[window], example.layers[window]]
     maps = np.concatenate([example.channels[:, *window], np.stack(answers)], dtype=np.float32)
     short = [TURNED - side for side in maps.shape[1:]]
     return np.pad(maps, ((0, 0), (0, short[0]), (0, short[1])), mode="reflect")
+
+
+def _corner(example: Example, rng: np.random.Generator) -> tuple[int, int]:
+    """Corner of a window: anywhere, or round a pixel of what is rare: a nucleus, an overlap."""
+    choice = rng.random()
+    rare = example.classes == 2 if choice < ON_NUCLEI else example.layers >= 2
+    pixels = np.flatnonzero(rare) if choice < ON_NUCLEI + ON_OVERLAPS else np.zeros(0, np.intp)
+    room = [max(side - TURNED, 0) for side in example.classes.shape]
+    if not pixels.size:
+        return int(rng.integers(room[0] + 1)), int(rng.integers(room[1] + 1))
+    centre = divmod(int(pixels[rng.integers(pixels.size)]), example.classes.shape[1])
+    corner = [int(part - TURNED / 2 + rng.integers(-WINDOW // 4, WINDOW // 4 + 1)) for part in centre]
+    return min(max(corner[0], 0), room[0]), min(max(corner[1], 0), room[1])
 
 
 def _grids(size: int, rng: np.random.Generator) -> Tensor:

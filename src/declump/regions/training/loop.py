@@ -20,10 +20,12 @@ from declump.regions.training.targets import Example
 
 RATE = 2e-3
 DECAY = 1e-3
-CLASS_WEIGHTS = (1.0, 1.0, 2.0)
+CLASS_WEIGHTS = (1.0, 1.0, 3.0)
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
 CHECK_EVERY = 250
-MEMORY = 0.995
+SHORT_NUMBERS = bool(torch.cpu._is_avx512_bf16_supported())
+"""Whether this machine multiplies 16-bit numbers, which takes little more than half the time."""
+MEMORY = 0.998
 """The network that is kept is a running mean of the one that learns, which wavers from batch to batch."""
 
 
@@ -60,6 +62,7 @@ def train(
     """
     torch.manual_seed(seed)
     network = RegionNetwork()
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     mean = copy.deepcopy(network)
     first = 0
@@ -72,7 +75,9 @@ def train(
             group["lr"] = RATE * min((step + 1) / 100, 0.5 + 0.5 * float(np.cos(np.pi * step / steps)) + 1e-3)
         network.train()
         images, classes, nearness, layers = batch(groups, size, seed * 1_000_003 + step)
-        loss = _loss(network(images), classes, nearness, layers)
+        with torch.autocast("cpu", torch.bfloat16, enabled=SHORT_NUMBERS):
+            answer = network(images.contiguous(memory_format=torch.channels_last))
+        loss = _loss(answer.float(), classes, nearness, layers)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -120,7 +125,7 @@ def _loss(answer: Tensor, classes: Tensor, nearness: Tensor, layers: Tensor) -> 
     near = functional.mse_loss(answer[:, 3], nearness)
     found, true = torch.softmax(answer[:, :3], 1)[:, 2], (classes == 2).float()
     overlap = 1 - (2 * (found * true).sum() + 1) / (found.sum() + true.sum() + 1)
-    return by_class + 0.5 * by_layer + 10 * near + 0.3 * overlap
+    return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap
 
 
 @torch.no_grad()

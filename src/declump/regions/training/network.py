@@ -55,12 +55,12 @@ class RegionNetwork(nn.Module):
     (B, 8, H, W): 3 scores of background, cytoplasm and nucleus, 1 nearness, 4 scores of 0, 1, 2, 3 or more layers.
     """
 
-    def __init__(self, fine: int = 8, middle: int = 16, coarse: int = 32) -> None:
+    def __init__(self, fine: int = 16, middle: int = 32, coarse: int = 48) -> None:
         super().__init__()
         self.fine = _stack(3, fine, fine)
         self.middle = _stack(3, middle, middle)
         self.coarse = _CoarseBranch(coarse)
-        self.fuse_middle = _stack(middle + coarse, 24, middle)
+        self.fuse_middle = _stack(middle + coarse, middle, middle)
         self.fuse_fine = _stack(fine + middle, fine)
         self.answer = nn.Conv2d(fine, CLASSES + 1 + LAYERS, 1)
 
