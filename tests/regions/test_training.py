@@ -16,9 +16,9 @@ torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 from declump.regions.channels import channels  # noqa: E402
 from declump.regions.training import loop  # noqa: E402
 from declump.regions.training.batches import WINDOW, batch  # noqa: E402
-from declump.regions.training.export import export  # noqa: E402
-from declump.regions.training.network import RegionNetwork  # noqa: E402
+from declump.regions.training.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
 from declump.regions.training.targets import Example, example_of, nearness, simulated_examples  # noqa: E402
+from declump.training.export import export  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def examples() -> list[Example]:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     path = tmp_path_factory.mktemp("model") / "regions.onnx"
-    export(RegionNetwork(), path, {"data": "none"})
+    export(RegionNetwork(), path, {"data": "none"}, shape=TRIED, free=FREE_AXES)
     return path
 
 
@@ -65,7 +65,7 @@ def test_a_batch_follows_from_its_seed_and_keeps_answers_in_range(examples: list
 def test_training_learns_and_an_interrupted_one_ends_alike(
     examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "CHECK_EVERY", 2)
+    monkeypatch.setattr("declump.training.loop.CHECK_EVERY", 2)
     whole, curve = loop.train([examples], examples[:1], steps=4, size=2, seed=1)
     assert [point["step"] for point in curve] == [2, 4]
     assert curve[-1]["loss"] < curve[0]["loss"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +18,9 @@ Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER", help=LAYOUTS, s
 Data = Annotated[
     list[Path],
     typer.Option("--data", metavar="FOLDER", help="The same by name; give it several times.", show_default=False),
+]
+HeldOut = Annotated[
+    list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
 ]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
@@ -77,9 +81,7 @@ def regions(
     data: Data = [],  # noqa: B006
     *,
     out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
-    held_out: Annotated[
-        list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
-    ] = [],  # noqa: B006 (typer copies it)
+    held_out: HeldOut = [],  # noqa: B006
     simulated: Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")] = 48,
     steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
@@ -89,26 +91,103 @@ def regions(
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
     folders = _given(folders, data)
     _check_free(out, overwrite)
-    try:
-        import torch
-    except ImportError:
-        raise ValueError("training needs torch: install declump with the extra 'train' (declump[train])") from None
+    torch_version = _torch_version()
 
     from declump import datasets
-    from declump.regions.training.export import export
     from declump.regions.training.loop import train
+    from declump.regions.training.network import FREE_AXES, TRIED
     from declump.regions.training.targets import example_of, simulated_examples
+    from declump.training.export import export
 
     groups, measured = [], []
     for folder in folders:
         annotated = list(datasets.read(folder))
         groups.append([example_of(image) for image in annotated if image.name not in held_out])
         measured += [example_of(image) for image in annotated if image.name in held_out]
-    if len(measured) < len(set(held_out)):
-        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
+    _check_held_out(held_out, len(measured))
     groups += [simulated_examples(simulated, seed)] if simulated else []
+    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed)
+    card = _card(folders, held_out, simulated, steps, size, seed, torch_version, curve)
+    export(network, out, card, shape=TRIED, free=FREE_AXES)
+    typer.echo(f"model     {out}")
+
+
+@app.command()
+def rays(
+    folders: Folders = [],  # noqa: B006
+    data: Data = [],  # noqa: B006
+    *,
+    out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
+    regions: Annotated[
+        list[str],
+        typer.Option(
+            help="Region model to find regions with; of several, the first that did not see an image serves it."
+        ),
+    ] = ["default"],  # noqa: B006
+    held_out: HeldOut = [],  # noqa: B006
+    simulated: Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")] = 150,
+    steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
+    size: Annotated[int, typer.Option(min=1, help="Cells a batch.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
+    doubt_factor: Annotated[
+        float | None,
+        typer.Option(help="By what to multiply the doubt; by default what calibrates it on the images held out."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Train the network that proposes whole outlines. Interrupted, the same command goes on where it stopped."""
+    folders = _given(folders, data)
+    _check_free(out, overwrite)
+    torch_version = _torch_version()
+
+    from declump import datasets
+    from declump.evidence.training.examples import example_of, simulated_examples
+    from declump.evidence.training.loop import train
+    from declump.evidence.training.network import FREE_AXES, TRIED, Proposer
+    from declump.regions.find import find_regions
+    from declump.sessions import model_path, read_card
+    from declump.training.export import export
+
+    models = [model_path(model, "regions.onnx") for model in regions]
+    unseen = [set(read_card(model).get("held out", [])) for model in models]
+    groups, measured = [], []
+    for folder in folders:
+        group = []
+        for image in datasets.read(folder):
+            if image.name in held_out:
+                measured.append(example_of(image))
+                continue
+            fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
+            group.append(example_of(image, [find_regions(image.image, model=fair)]))
+        groups.append(group)
+    _check_held_out(held_out, len(measured))
+    groups += [simulated_examples(simulated, seed, models[0])] if simulated else []
+    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed)
+    factor = curve[-1].get("doubt_factor", 1.0) if doubt_factor is None else doubt_factor
+    card = _card(folders, held_out, simulated, steps, size, seed, torch_version, curve)
+    card |= {"doubt factor": factor, "regions": [Path(model).name for model in regions]}
+    export(Proposer(network, factor), out, card, shape=TRIED, free=FREE_AXES)
+    typer.echo(f"model     {out}")
+
+
+def _torch_version() -> str:
+    try:
+        import torch
+    except ImportError:
+        raise ValueError("training needs torch: install declump with the extra 'train' (declump[train])") from None
+    return str(torch.__version__)
+
+
+def _check_held_out(held_out: list[str], found: int) -> None:
+    if found < len(set(held_out)):
+        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
+
+
+def _trained(
+    train: Callable[..., tuple[Any, Any]], groups: list[Any], measured: list[Any], out: Path, **how: int
+) -> Any:
+    """Run a training with a progress bar, the latest figures, and a checkpoint beside the model."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    checkpoint = out.with_name(f"{out.stem}-training.zip")
     with progress_bar("batches") as progress:
 
         def follow(done: int, total: int, figures: dict[str, float]) -> None:
@@ -116,27 +195,30 @@ def regions(
             if len(figures) > 2:
                 typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
 
-        network, curve = train(
-            [group for group in groups if group],
-            measured,
-            steps=steps,
-            size=size,
-            seed=seed,
-            checkpoint=checkpoint,
-            progress=follow,
-        )
-    card = {
+        checkpoint = out.with_name(f"{out.stem}-training.zip")
+        return train([group for group in groups if group], measured, checkpoint=checkpoint, progress=follow, **how)
+
+
+def _card(
+    folders: list[Path],
+    held_out: list[str],
+    simulated: int,
+    steps: int,
+    size: int,
+    seed: int,
+    torch_version: str,
+    curve: list[dict[str, float]],
+) -> dict[str, Any]:
+    return {
         "data": [folder.resolve().name for folder in folders],
         "held out": sorted(held_out),
         "simulated smears": simulated,
         "steps": steps,
         "windows a batch": size,
         "seed": seed,
-        "torch": torch.__version__,
+        "torch": torch_version,
         "curve": curve,
     }
-    export(network, out, card)
-    typer.echo(f"model     {out}")
 
 
 def _given(folders: list[Path], data: list[Path]) -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from declump.regions.inference import Maps, region_maps
 from declump.regions.nuclei import single_nuclei
 from declump.regions.record import Regions
 from declump.regions.refinement import refine
+from declump.sessions import model_path
 
 NUCLEUS_DIAMETER = 22.0
 """Usual diameter in pixels of a nucleus in the images the network was trained on."""
@@ -89,13 +89,18 @@ def find_regions(
         return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
     if str(model) == "classical":
         return _classical(pixels, diameter, limits)
-    path = Path(str(resources.files("declump") / "data" / "regions.onnx")) if model == "default" else Path(model)
+    path = model_path(model, "regions.onnx")
     found = _regions(pixels, path, NUCLEUS_DIAMETER if diameter is None else diameter, limits, refined)
-    if diameter is None:
-        seen = typical_diameter(found.nuclei)
-        if seen and not 1 / TRUSTED < seen / NUCLEUS_DIAMETER < TRUSTED:
-            return _regions(pixels, path, seen, limits, refined)
-    return found
+    at = resolution(found.nuclei, diameter)
+    return found if diameter is not None or at == NUCLEUS_DIAMETER else _regions(pixels, path, at, limits, refined)
+
+
+def resolution(nuclei: NDArray[np.int32], diameter: float | None = None) -> float:
+    """Diameter in pixels at which labelled nuclei are looked at: the one given, the usual one, or theirs if far off."""
+    if diameter is not None:
+        return diameter
+    seen = typical_diameter(nuclei)
+    return seen if seen and not 1 / TRUSTED < seen / NUCLEUS_DIAMETER < TRUSTED else NUCLEUS_DIAMETER
 
 
 def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.regions.channels import channels
+from declump.sessions import onnx_session
 
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
@@ -49,7 +49,7 @@ def region_maps(image: NDArray[Any], model: Path) -> Maps:
     model : Path
         ONNX file of ``declump train regions``.
     """
-    answer = _answer(channels(image), _session(model))
+    answer = _answer(channels(image), onnx_session(model, "region model", (3, None, None)))
     return Maps(_softmax(answer[:3]), np.clip(answer[3], 0, 1), _softmax(answer[4:]))
 
 
@@ -88,25 +88,3 @@ def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
 def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     powers = np.exp(scores - scores.max(axis=0))
     return np.asarray(powers / powers.sum(axis=0), dtype=np.float32)
-
-
-@lru_cache(maxsize=2)
-def _session(model: Path) -> Any:
-    import onnxruntime
-
-    if not model.is_file():
-        raise FileNotFoundError(f"there is no region model at {model}: give an .onnx file, 'default' or 'classical'")
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.add_session_config_entry(
-        "session.intra_op.allow_spinning", "0"
-    )  # waiting threads leave the cores to others
-    try:
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has no base class for what a damaged file leads to
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"{model} is not a region model that declump wrote ({reason})") from error
-    inputs, outputs = session.get_inputs(), session.get_outputs()
-    if [part.name for part in inputs] != ["image"] or len(outputs) != 1 or outputs[0].shape[1] != 8:
-        raise ValueError(f"{model} is not a region model that declump wrote: its inputs and outputs are others")
-    return session

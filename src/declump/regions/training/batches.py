@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from declump.regions.training.targets import Example
+from declump.training.appearance import restained
 
 WINDOW = 192
 TURNED = 288
@@ -81,15 +82,7 @@ def _grids(size: int, rng: np.random.Generator) -> Tensor:
 
 def _seen(image: Tensor, rng: np.random.Generator) -> Tensor:
     """Another exposure, stain, focus, sensor and file of the same window (3, W, W)."""
-    density = -torch.log(image[:1].clamp(0.02, 2.0))
-    luminance = torch.exp(-density * float(np.exp(rng.normal(0, 0.25))))
-    luminance = luminance * float(rng.uniform(0.9, 1.1)) + float(rng.normal(0, 0.02))
-    luminance = luminance + _shading(rng) * float(abs(rng.normal(0, 0.04)))
-    tint = torch.from_numpy(np.exp(rng.normal(0, 0.3, (2, 1, 1))).astype(np.float32))
-    chroma = image[1:] * tint * float(rng.random() > 0.3) + float(rng.random() < 0.3) * torch.from_numpy(
-        rng.normal(0, 0.04, (2, 1, 1)).astype(np.float32)
-    ) * (1 - luminance)
-    image = torch.cat([luminance, chroma])
+    image = restained(image, rng)
     if rng.random() < 0.5:
         image = _blurred(image, float(rng.uniform(0.3, 1.8)))
     if rng.random() < 0.15:
@@ -98,12 +91,6 @@ def _seen(image: Tensor, rng: np.random.Generator) -> Tensor:
     if rng.random() < 0.2:
         image = _compressed(image, int(rng.integers(30, 90)))
     return image
-
-
-def _shading(rng: np.random.Generator) -> Tensor:
-    """A smooth field (1, W, W) of uneven light."""
-    coarse = torch.from_numpy(rng.normal(size=(1, 1, 3, 3)).astype(np.float32))
-    return functional.interpolate(coarse, size=(WINDOW, WINDOW), mode="bicubic", align_corners=True)[0]
 
 
 def _blurred(image: Tensor, sigma: float) -> Tensor:

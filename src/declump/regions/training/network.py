@@ -12,6 +12,9 @@ CLASSES = 3
 LAYERS = 4
 COARSEST = 16
 """The sides of an input are multiples of this."""
+FREE_AXES = {0: "batch", 2: "height", 3: "width"}
+TRIED = (1, 3, 3 * COARSEST, 5 * COARSEST)
+"""Shape of an input on which an exported network is compared with its original."""
 
 
 def _convolution(before: int, after: int) -> nn.Sequential:

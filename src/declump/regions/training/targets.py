@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
 from declump.regions.channels import channels
-from declump.simulate import Smear, smear
+from declump.simulate import Smear
+from declump.training.smears import simulated_smears
 
 REACH = 1.5
 """The nearness to a nucleus centre falls from 1 to 0 over this many radii of the nucleus."""
@@ -62,16 +63,5 @@ def nearness(nuclei: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 def simulated_examples(count: int, seed: int) -> list[Example]:
-    """Make examples from simulated smears of all stains, sparse and crowded."""
-    rng = np.random.default_rng(seed)
-    return [
-        example_of(
-            smear(
-                cells=int(rng.integers(5, 21)),
-                overlap=float(rng.uniform(0.1, 0.8)),
-                stain=("grey", "pap", "he")[index % 3],
-                rng=rng,
-            )
-        )
-        for index in range(count)
-    ]
+    """Make examples from simulated smears."""
+    return [example_of(made) for made in simulated_smears(count, seed)]

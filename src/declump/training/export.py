@@ -10,30 +10,40 @@ from typing import Any
 
 import numpy as np
 import torch
-
-from declump.regions.training.network import COARSEST, RegionNetwork
+from torch import nn
 
 AGREEMENT = 1e-4
 """Largest difference allowed between what torch and onnxruntime answer."""
 
 
-def export(network: RegionNetwork, path: Path, card: Mapping[str, Any]) -> None:
+def export(
+    network: nn.Module,
+    path: Path,
+    card: Mapping[str, Any],
+    *,
+    shape: tuple[int, ...],
+    free: Mapping[int, str],
+) -> None:
     """Write a network as ONNX with its card, once its answers are seen to be those of torch.
 
     Parameters
     ----------
-    network : RegionNetwork
+    network : nn.Module
+        One input, ``image``, one output, ``answer``.
     path : Path
         The file is replaced whole.
     card : mapping
         What the model was made from, kept in the file as JSON.
+    shape : tuple of int
+        Shape of an input to try it on.
+    free : mapping of int to str
+        Axes of input and output that may have any length, with their names.
     """
     import onnx
     import onnxruntime
 
     network.eval()
-    example = torch.from_numpy(np.random.default_rng(0).random((1, 3, 3 * COARSEST, 5 * COARSEST), dtype=np.float32))
-    axes = {0: "batch", 2: "height", 3: "width"}
+    example = torch.from_numpy(np.random.default_rng(0).random(shape, dtype=np.float32))
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         with warnings.catch_warnings():
@@ -44,7 +54,7 @@ def export(network: RegionNetwork, path: Path, card: Mapping[str, Any]) -> None:
                 str(unfinished),
                 input_names=["image"],
                 output_names=["answer"],
-                dynamic_axes={"image": axes, "answer": axes},
+                dynamic_axes={"image": dict(free), "answer": dict(free)},
                 opset_version=17,
                 dynamo=False,
             )

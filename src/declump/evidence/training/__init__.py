@@ -1,0 +1,1 @@
+"""Training of the ray network; needs the extra ``train``."""

@@ -1,0 +1,161 @@
+"""What the ray network sees of a cell: its surroundings in polar coordinates about its seed.
+
+A row of a window is a direction, a column a distance from the seed, so that the outline of a cell is one number a row,
+and turning the image only moves the rows round. All lengths are relative to the diameter of a nucleus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump.regions.channels import channels
+
+Floats = NDArray[np.float32]
+
+ANGLES = 64
+DEPTHS = 80
+REFERENCE_DIAMETER = 22.0
+"""Diameter of a nucleus in pixels at which a window's step is ``STEP``."""
+STEP = 2.0
+"""Pixels from one column of a window to the next, at the reference diameter."""
+SMOOTHING = 1.0
+"""Width in steps of the smoothing of the image: far from the seed neighbouring rows are several pixels apart."""
+LEAD = 25.0
+"""Unit, in steps, of how much nearer to its own seed than to any other a point is."""
+CHANNELS = 9
+"""Luminance, two chrominances, clump, other nuclei, own nucleus, image; lead over other seeds, distance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """An image and its regions, ready to be looked at from any seed.
+
+    Attributes
+    ----------
+    planes : (4, H, W) float32
+        Luminance and two chrominances, smoothed; clump.
+    nuclei : (H, W) int32
+        Number of the nucleus at each of its pixels.
+    """
+
+    planes: Floats
+    nuclei: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class View:
+    """How a window looks at the image: turned, mirrored, nearer or further.
+
+    Attributes
+    ----------
+    step : float
+        Pixels from one column to the next.
+    turn : float
+        Direction of the first row in radians.
+    mirrored : bool
+        Whether directions are counted the other way round.
+    """
+
+    step: float
+    turn: float = 0.0
+    mirrored: bool = False
+
+    def directions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows and columns (A,) of the unit vectors of a window's rows."""
+        angles = 2 * np.pi * np.arange(ANGLES) / ANGLES * (-1 if self.mirrored else 1) + self.turn
+        return np.sin(angles), np.cos(angles)
+
+
+def surroundings(image: ArrayLike, clump: NDArray[np.bool_], nuclei: NDArray[np.int32], step: float) -> Surroundings:
+    """Prepare an image (H, W[, channels]) with its clump and nuclei (H, W) for windows of a given step in pixels."""
+    from scipy import ndimage
+
+    seen = channels(image)
+    smooth = np.stack(
+        [ndimage.gaussian_filter(plane, SMOOTHING * step / 2) if plane.any() else plane for plane in seen]
+    )
+    planes = np.concatenate([smooth, clump[None]], dtype=np.float32)
+    return Surroundings(planes, nuclei)
+
+
+def window(
+    around: Surroundings,
+    seed: NDArray[np.float64],
+    number: int,
+    others: NDArray[np.float64],
+    view: View,
+    ignored: ArrayLike = (),
+) -> Floats:
+    """Look at the image from one seed.
+
+    Parameters
+    ----------
+    around : Surroundings
+    seed : (2,)
+        Row and column.
+    number : int
+        Number of the cell's own nucleus in ``around.nuclei``.
+    others : (M, 2)
+        The other seeds.
+    view : View
+    ignored : (I,) int
+        Numbers of nuclei that are not shown.
+
+    Returns
+    -------
+    (9, A, D) float32
+        See ``CHANNELS``. Beyond the image there is background.
+    """
+    height, width = around.nuclei.shape
+    rows, columns = places(seed, view)
+    inside = (rows > -0.5) & (rows < height - 0.5) & (columns > -0.5) & (columns < width - 0.5)
+    result = np.empty((CHANNELS, ANGLES, DEPTHS), np.float32)
+    result[:4] = np.where(inside, interpolated(around.planes, rows, columns), _BEYOND)
+    nearest = np.clip(np.rint(rows), 0, height - 1).astype(int), np.clip(np.rint(columns), 0, width - 1).astype(int)
+    numbers = np.where(inside, around.nuclei[nearest], 0)
+    result[4] = (numbers > 0) & (numbers != number) & ~np.isin(numbers, ignored)
+    result[5], result[6] = numbers == number, inside
+    result[7] = _lead(rows, columns, others, view.step)
+    result[8] = np.arange(DEPTHS, dtype=np.float32) / DEPTHS
+    return result
+
+
+_BEYOND = np.array([1, 0, 0, 0], np.float32)[:, None, None]
+
+
+@lru_cache(maxsize=1)
+def _depths() -> NDArray[np.float64]:
+    return np.arange(DEPTHS, dtype=np.float64) + 0.5
+
+
+def places(seed: NDArray[np.float64], view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rows and columns (A, D) of the points of a window."""
+    towards = view.directions()
+    distances = view.step * _depths()
+    return seed[0] + np.outer(towards[0], distances), seed[1] + np.outer(towards[1], distances)
+
+
+def interpolated(planes: Floats, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> Floats:
+    """Planes (C, H, W) at points (A, D), linearly between pixels; at the border as at its nearest pixel."""
+    height, width = planes.shape[1:]
+    rows, columns = np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)
+    top, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
+    down, right = (rows - top).astype(np.float32), (columns - left).astype(np.float32)
+    below, beside = np.minimum(top + 1, height - 1), np.minimum(left + 1, width - 1)
+    above = planes[:, top, left] * (1 - right) + planes[:, top, beside] * right
+    under = planes[:, below, left] * (1 - right) + planes[:, below, beside] * right
+    return np.asarray(above * (1 - down) + under * down, dtype=np.float32)
+
+
+def _lead(
+    rows: NDArray[np.float64], columns: NDArray[np.float64], others: NDArray[np.float64], step: float
+) -> NDArray[np.float64]:
+    """How much nearer each point (A, D) is to its own seed than to any other, from -1 to 1."""
+    nearest = np.full(rows.shape, np.inf)
+    for row, column in others:
+        np.minimum(nearest, (rows - row) ** 2 + (columns - column) ** 2, out=nearest)
+    return np.asarray(np.clip((np.sqrt(nearest) / step - _depths()) / LEAD, -1, 1))

@@ -1,0 +1,1 @@
+"""What the trainings of all networks share; needs the extra ``train``."""
