@@ -1,15 +1,15 @@
 """Clump, nuclei and whole cells from images: how good a region model is on images it did not see.
 
-    python benchmarks/regions.py --model default --data ../shared/data
+    python benchmarks/regions.py --data ../shared/data
 
-Measured are the images that the model's card names as held out; the classical regions learn nothing, and are measured
-on the same ones. Cervix93 has points only: a nucleus counts as found when a point lies in it or within its radius.
+The models in benchmarks/models were trained as the default one, but each without the images that its card names as held
+out; on those it is measured, with a shape prior of the others. The classical regions learn nothing, and are measured on
+the same images; Cervix93 was seen by no model, and is measured with the default one. Cervix93 has points only: a nucleus counts as found when a point lies in it or within its radius.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +22,7 @@ from declump import io, simulate
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import pool
 from declump.regions.find import find_regions
+from detection import detected
 from pages import ROOT, commit, replace_part
 
 WAYS = (
@@ -29,35 +30,17 @@ WAYS = (
     ("network, refined", "network", True),
     ("classical", "classical", False),
 )
-DEFAULT = ROOT / "src" / "declump" / "data" / "regions.onnx"
-
-
-def card_of(model: Path) -> dict:
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
-    return json.loads(session.get_modelmeta().custom_metadata_map["card"])
-
-
-def detected(found: np.ndarray, true: np.ndarray) -> int:
-    """Nuclei found, one to one, each sharing over 60 % of both its own pixels and the true nucleus'."""
-    size = (int(true.max()) + 1, int(found.max()) + 1)
-    shared = (
-        np.bincount(true.ravel() * size[1] + found.ravel(), minlength=size[0] * size[1]).reshape(size).astype(float)
-    )
-    of_true, of_found = shared / np.maximum(shared.sum(1, keepdims=True), 1), shared / np.maximum(shared.sum(0), 1)
-    good = ((of_true > 0.6) & (of_found > 0.6))[1:, 1:]
-    return int(good[linear_sum_assignment(good, maximize=True)].sum())
 
 
 def dice(found: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.array([2 * np.sum(found & true), found.sum() + true.sum()], float)
 
 
-def rows(images: list[AnnotatedImage], model: str, prior: declump.ShapePrior, refined: bool = False) -> Iterator[str]:
+def rows(cases: list[tuple[AnnotatedImage, str, declump.ShapePrior]], refined: bool = False) -> Iterator[str]:
+    """Figures over images, each with its model and its prior."""
     clump, nucleus, nuclei = np.zeros(2), np.zeros(2), np.zeros(3)
     layers, scores, seconds = np.zeros((4, 2)), [], []
-    for image in images:
+    for image, model, prior in cases:
         start = time.perf_counter()
         regions = find_regions(image.image, model=model, refined=refined)
         middle = time.perf_counter()
@@ -105,29 +88,28 @@ def cervix93(folder: Path, model: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
-    parser.add_argument(
-        "--model", default="default", help="'default' or an .onnx file; its card names what it did not see"
-    )
+    parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/regions.md")
     options = parser.parse_args()
-    model = DEFAULT if options.model == "default" else Path(options.model)
-    whole = declump.ShapePrior.load("default")
-    unseen = set(card_of(model)["held out"])
-    lines = [f"`python benchmarks/regions.py` at commit {commit()}; images the network did not see.", ""]
+    models = sorted(options.models.glob("regions-*.onnx"))
+    lines = [f"`python benchmarks/regions.py` at commit {commit()}; images the networks did not see.", ""]
     for name, reader in (("ISBI 2015", isbi2015), ("ISBI 2014", isbi2014)):
         images = list(reader.read(options.data / name.lower().replace(" ", "")))
-        prior = declump.learn_prior([image for image in images if image.name not in unseen])
-        tested = [image for image in images if image.name in unseen]
+        cases = []
+        for model in models:
+            unseen = set(read_card(model)["held out"])
+            prior = declump.learn_prior([image for image in images if image.name not in unseen])
+            cases += [(image, str(model), prior) for image in images if image.name in unseen]
         for label, way, refined in WAYS:
-            lines += [f"**{name}, {len(tested)} images, {label}**", ""]
-            lines += [f"- {row}" for row in rows(tested, str(model) if way == "network" else way, prior, refined)] + [
-                ""
-            ]
+            lines += [f"**{name}, {len(cases)} images, {label}**", ""]
+            used = [(image, model if way == "network" else way, prior) for image, model, prior in cases]
+            lines += [f"- {row}" for row in rows(used, refined)] + [""]
+    whole = declump.ShapePrior.load("default")
     for stain in ("grey", "pap", "he"):
         lines += [f"**Simulated smears, {stain}, 6 images, network**", ""]
         smears = [simulate.smear(cells=12, overlap=0.4, stain=stain, rng=9000 + index) for index in range(6)]
-        lines += [f"- {row}" for row in rows([annotated(smear) for smear in smears], str(model), whole)] + [""]
-    for label, way in (("network", str(model)), ("classical", "classical")):
+        lines += [f"- {row}" for row in rows([(annotated(smear), "default", whole) for smear in smears])] + [""]
+    for label, way in (("network", "default"), ("classical", "classical")):
         lines += [f"**Cervix93, 12 frames, {label}**: {cervix93(options.data / 'cervix93', way)}", ""]
     print("\n".join(lines))
     if options.write:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.regions.channels import channels, is_flat
 from declump.regions.inference import Maps, region_maps
-from declump.regions.nuclei import single_nuclei
+from declump.regions.nuclei import RULES, NucleusRules, single_nuclei
 from declump.regions.record import Regions
 from declump.regions.refinement import refine
 from declump.sessions import model_path
@@ -31,12 +31,15 @@ NUCLEUS_MICROMETRES = 7.0
 
 
 @dataclass(frozen=True)
-class _Limits:
+class Limits:
     """Areas in square pixels that the user set; None for those that follow from the diameter."""
 
-    least_nucleus: float | None
-    least_clump: float | None
-    largest_hole: float | None
+    least_nucleus: float | None = None
+    least_clump: float | None = None
+    largest_hole: float | None = None
+
+
+NO_LIMITS = Limits()
 
 
 def find_regions(
@@ -84,7 +87,7 @@ def find_regions(
         diameter = NUCLEUS_MICROMETRES / pixel_size
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
-    limits = _Limits(*(_in_pixels(area, pixel_size) for area in (least_nucleus, least_clump, largest_hole)))
+    limits = Limits(*(_in_pixels(area, pixel_size) for area in (least_nucleus, least_clump, largest_hole)))
     if nothing:
         return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
     if str(model) == "classical":
@@ -116,7 +119,7 @@ def _in_pixels(area: float | None, pixel_size: float | None) -> float | None:
     return area if area is None or pixel_size is None else area / pixel_size**2
 
 
-def _classical(image: NDArray[Any], diameter: float | None, limits: _Limits) -> Regions:
+def _classical(image: NDArray[Any], diameter: float | None, limits: Limits) -> Regions:
     from declump.regions.classical import classical_regions
 
     clump, nuclei = classical_regions(image, diameter=diameter)
@@ -126,9 +129,35 @@ def _classical(image: NDArray[Any], diameter: float | None, limits: _Limits) -> 
     return Regions(clump, nuclei * kept[nuclei] * clump)
 
 
-def _regions(image: NDArray[Any], model: Path, diameter: float, limits: _Limits, refined: bool) -> Regions:
+def _regions(image: NDArray[Any], model: Path, diameter: float, limits: Limits, refined: bool) -> Regions:
     """Regions of an image whose nuclei have a given diameter."""
     maps, seen = _maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), channels(image)
+    return regions_of(maps, seen, diameter, limits=limits, refined=refined)
+
+
+def regions_of(
+    maps: Maps,
+    seen: NDArray[np.float32],
+    diameter: float,
+    *,
+    limits: Limits = NO_LIMITS,
+    refined: bool = False,
+    rules: NucleusRules = RULES,
+) -> Regions:
+    """Read regions from a network's maps of an image.
+
+    Parameters
+    ----------
+    maps : Maps
+    seen : (3, H, W)
+        The image's :func:`declump.regions.channels.channels`.
+    diameter : float
+        Usual diameter of a nucleus in pixels.
+    limits : Limits
+    refined : bool
+        See :func:`find_regions`.
+    rules : NucleusRules
+    """
     probability = maps.classes[2]
     clump = maps.classes[0] < 0.5
     if refined:
@@ -141,7 +170,7 @@ def _regions(image: NDArray[Any], model: Path, diameter: float, limits: _Limits,
         LEAST_CLUMP * nucleus if limits.least_clump is None else limits.least_clump,
     )
     nuclei = single_nuclei(
-        np.where(clump, probability, 0), maps.nearness, seen[0], diameter, least_area=limits.least_nucleus
+        np.where(clump, probability, 0), maps.nearness, seen[0], diameter, rules=rules, least_area=limits.least_nucleus
     )
     counts = np.arange(4, dtype=np.float32)[:, None, None]
     layers = np.sum(counts * maps.layers, axis=0)

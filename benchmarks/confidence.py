@@ -1,0 +1,148 @@
+"""Learns how far to trust a cell, and measures on held-out images whether the probabilities hold.
+
+    python benchmarks/confidence.py --data ../shared/data --write
+
+Priors are learnt on four fifths of the images, and the cells of the last fifth are evolved with them; a confidence
+is then learnt on the cells of four fifths and tested on those of the last. What is kept is learnt on all these cells.
+With ``--regions`` the cells come end to end from the images: give a model that has not seen them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import declump
+from declump.datasets import AnnotatedImage, isbi2014, isbi2015
+from declump.evaluation import folds
+from declump.measurements import Calibration, Confidence, calibration_curve, confidence_features, fit_confidence
+from declump.measurements.confidence import GOOD_DICE
+from pages import ROOT, commit, replace_part
+
+READERS = {"isbi2014": isbi2014, "isbi2015": isbi2015}
+SHIPPED = ROOT / "src" / "declump" / "data" / "confidence.json"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Features of cells, whether each reached the Dice, and the fold in which it was held out."""
+
+    features: dict[str, np.ndarray]
+    reached: np.ndarray
+    fold: np.ndarray
+
+    def part(self, which: np.ndarray) -> Cells:
+        """Some of the cells."""
+        features = {name: values[which] for name, values in self.features.items()}
+        return Cells(features, self.reached[which], self.fold[which])
+
+
+def joined(parts: list[Cells]) -> Cells:
+    names = parts[0].features
+    features = {name: np.concatenate([part.features[name] for part in parts]) for name in names}
+    return Cells(
+        features, np.concatenate([part.reached for part in parts]), np.concatenate([part.fold for part in parts])
+    )
+
+
+def found_cells(image: AnnotatedImage, prior: declump.ShapePrior, regions: str | None, fold: int) -> Cells:
+    """Cells of one image, from its true regions or from the image alone."""
+    if regions is None:
+        result = replace(declump.evolve(image.clump, image.seeds, prior=prior), nuclei=image.nucleus_labels)
+        dice = declump.score(image.cells, result.masks, matching="order").dice
+    else:
+        result = declump.segment(image.image, regions=regions, prior=prior)
+        score, dice = declump.score(image.cells, result.masks), np.zeros(len(result))
+        met = score.matched >= 0
+        dice[score.matched[met]] = score.dice[met]
+    features = confidence_features(declump.measure(result, image.image, prior=prior).cells)
+    return Cells(features, dice >= GOOD_DICE, np.full(len(result), fold))
+
+
+def held_out_cells(name: str, folder: Path, regions: str | None) -> Cells:
+    images = list(READERS[name].read(folder / name))
+    groups = isbi2015.fields([image.name for image in images]) if name == "isbi2015" else None
+    parts = []
+    for fold, (train, test) in enumerate(folds(len(images), train="rest", groups=groups)):
+        prior = declump.learn_prior([images[index] for index in train])
+        parts += [found_cells(images[index], prior, regions, fold) for index in test]
+        print(".", end="", file=sys.stderr, flush=True)
+    return joined(parts)
+
+
+def held_out_probability(cells: Cells) -> np.ndarray:
+    """Probability of each cell by the confidence learnt on the other folds."""
+    probability = np.empty(len(cells.reached))
+    for fold in np.unique(cells.fold):
+        learnt, tested = cells.part(cells.fold != fold), cells.fold == fold
+        confidence = fit_confidence(learnt.features, learnt.reached)
+        probability[tested] = confidence.probability(cells.part(tested).features)
+    return probability
+
+
+def ranking(probability: np.ndarray, reached: np.ndarray) -> float:
+    """Share of pairs of a good and another cell in which the good one has the greater probability (area under ROC)."""
+    difference = probability[reached][:, None] - probability[~reached]
+    return float(np.mean((difference > 0) + 0.5 * (difference == 0)))
+
+
+def report(cells: Cells, probability: np.ndarray, curve: Calibration, kept: Confidence, source: str) -> str:
+    share = cells.reached.mean()
+    lines = [
+        f"Measured by `python benchmarks/confidence.py --write` at commit {commit()} on {source}: {len(cells.reached)} "
+        f"cells, of which {100 * share:.1f} % reach a Dice of {GOOD_DICE}.",
+        "",
+        f"Expected calibration error {curve.error:.3f}; Brier score {curve.brier:.3f}, against "
+        f"{share * (1 - share):.3f} for the mean share alone; a good cell ranks above another in "
+        f"{100 * ranking(probability, cells.reached):.0f} % of pairs.",
+        "",
+        "| probability | promised | observed | cells |",
+        "|---|---|---|---|",
+    ]
+    for index, count in enumerate(curve.count):
+        low, high = index / len(curve.count), (index + 1) / len(curve.count)
+        shares = f"{curve.predicted[index]:.2f} | {curve.observed[index]:.2f}" if count else " | "
+        lines.append(f"| {low:.1f} to {high:.1f} | {shares} | {count} |")
+    lines += ["", "| feature | weight a standard deviation |", "|---|---|"]
+    order = np.argsort(-np.abs(kept.weights))
+    lines += [f"| `{kept.names[index]}` | {kept.weights[index]:+.2f} |" for index in order]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--sets", nargs="+", choices=READERS, default=["isbi2014"])
+    parser.add_argument("--regions", help="region model for cells end to end; by default the true regions")
+    parser.add_argument("--write", action="store_true", help="keep the confidence, and put the figures into docs")
+    options = parser.parse_args()
+    for name in options.sets:
+        if not (options.data / name).is_dir():
+            sys.exit(f"there is no folder {options.data / name}: give the one that holds it with --data")
+    cells = joined([held_out_cells(name, options.data, options.regions) for name in options.sets])
+    names = " and ".join(name.replace("isbi", "ISBI ") for name in options.sets)
+    source = f"{names} with {'true regions' if options.regions is None else f'regions by {options.regions}'}"
+    probability = held_out_probability(cells)
+    curve = calibration_curve(probability, cells.reached)
+    card = {
+        "dice": GOOD_DICE,
+        "cells": len(cells.reached),
+        "reached": int(cells.reached.sum()),
+        "data": source,
+        "held-out calibration error": round(curve.error, 4),
+        "command": "python benchmarks/confidence.py --write",
+    }
+    kept = fit_confidence(cells.features, cells.reached, card=card)
+    text = report(cells, probability, curve, kept, source)
+    print(text)
+    if options.write:
+        kept.save(SHIPPED)
+        replace_part("docs/measurements.md", "calibration", text)
+
+
+if __name__ == "__main__":
+    main()
