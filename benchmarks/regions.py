@@ -4,7 +4,8 @@
 
 The models in benchmarks/models were trained as the default one, but each without the images that its card names as held
 out; on those it is measured, with a shape prior of the others. The classical regions learn nothing, and are measured on
-the same images; Cervix93 was seen by no model, and is measured with the default one. Cervix93 has points only: a nucleus counts as found when a point lies in it or within its radius.
+the same images; Cervix93 was seen by no model, and is measured with the default one. It has
+points only: a nucleus counts as found when a point lies in it or within its radius.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from declump import io, simulate
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import pool
 from declump.regions.find import find_regions
+from declump.sessions import read_card
 from detection import detected
 from pages import ROOT, commit, replace_part
 
