@@ -21,12 +21,12 @@ class _Convolution(nn.Module):
 
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
-        self.weights = nn.Conv2d(before, after, 3, bias=False)
+        self.weights = nn.Conv2d(before, after, 3, padding=(0, 1), bias=False)
         self.scale = nn.BatchNorm2d(after, momentum=0.02)
 
     def forward(self, maps: Tensor) -> Tensor:
-        maps = functional.pad(torch.cat([maps[:, :, -1:], maps, maps[:, :, :1]], 2), (1, 1))
-        return functional.relu(self.scale(self.weights(maps)))
+        around = torch.cat([maps[:, :, -1:], maps, maps[:, :, :1]], 2)
+        return functional.relu(self.scale(self.weights(around)))
 
 
 def _stack(*widths: int) -> nn.Sequential:
@@ -49,7 +49,7 @@ class RayNetwork(nn.Module):
             maps = stack(functional.avg_pool2d(maps, 2) if index else maps)
             seen.append(maps)
         for stack, shallow in zip(reversed(list(self.up)), reversed(seen[:-1]), strict=True):
-            larger = functional.interpolate(maps, size=shallow.shape[2:], mode="nearest")
+            larger = functional.interpolate(maps, scale_factor=2, mode="nearest")
             maps = stack(torch.cat([larger, shallow], 1))
         scores: Tensor = self.answer(maps)[:, 0]
         return scores
