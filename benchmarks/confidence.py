@@ -93,7 +93,7 @@ def ranking(probability: np.ndarray, reached: np.ndarray) -> float:
 def report(cells: Cells, probability: np.ndarray, curve: Calibration, kept: Confidence, source: str) -> str:
     share = cells.reached.mean()
     lines = [
-        f"Measured by `python benchmarks/confidence.py --write` at commit {commit()} on {source}: {len(cells.reached)} "
+        f"Measured by `{kept.card['command']}` at commit {commit()} on {source}: {len(cells.reached)} "
         f"cells, of which {100 * share:.1f} % reach a Dice of {GOOD_DICE}.",
         "",
         f"Expected calibration error {curve.error:.3f}; Brier score {curve.brier:.3f}, against "
@@ -134,7 +134,7 @@ def main() -> None:
         "reached": int(cells.reached.sum()),
         "data": source,
         "held-out calibration error": round(curve.error, 4),
-        "command": "python benchmarks/confidence.py --write",
+        "command": " ".join(["python", "benchmarks/confidence.py", *sys.argv[1:]]),
     }
     kept = fit_confidence(cells.features, cells.reached, card=card)
     text = report(cells, probability, curve, kept, source)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from declump.contours import ShapeExamples, shape_examples
     from declump.evaluation import Score, score
     from declump.learning import learn_prior
+    from declump.measurements import Measurements, measure
     from declump.pipeline import evolve, segment
     from declump.prior import ShapePrior
     from declump.regions import Regions, find_regions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Measurements": "declump.measurements",
     "Regions": "declump.regions",
     "Score": "declump.evaluation",
     "Segmentation": "declump.segmentation",
@@ -31,6 +33,7 @@ _HOME = {
     "evolve": "declump.pipeline",
     "find_regions": "declump.regions",
     "learn_prior": "declump.learning",
+    "measure": "declump.measurements",
     "score": "declump.evaluation",
     "segment": "declump.pipeline",
     "shape_examples": "declump.contours",
@@ -38,6 +41,7 @@ _HOME = {
 _MODULES = ("datasets", "evaluation", "io", "pictures", "simulate")
 
 __all__ = [
+    "Measurements",
     "Regions",
     "Score",
     "Segmentation",
@@ -50,6 +54,7 @@ __all__ = [
     "find_regions",
     "io",
     "learn_prior",
+    "measure",
     "pictures",
     "score",
     "segment",

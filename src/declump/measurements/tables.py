@@ -1,0 +1,210 @@
+"""From a segmentation to tables: one row a cell, one a clump, and a summary of the image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump import contours
+from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arranged
+from declump.measurements.confidence import Confidence, confidence_features
+from declump.measurements.cover import Cover, cover, neighbours
+from declump.measurements.density import optical_densities
+from declump.measurements.nuclei import nucleus_geometry
+from declump.measurements.outlines import Outlines, distance_to_outline, outline_geometry, quotient
+from declump.measurements.shapes import shape_coefficients
+from declump.measurements.summary import clump_discrepancy, clump_values, image_values
+from declump.prior import ShapePrior
+from declump.segmentation import Segmentation
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What was measured; docs/measurements.md lists and explains every column.
+
+    Attributes
+    ----------
+    cells : mapping of str to (N,) array
+        Columns of all cells, in the order of the seeds.
+    clumps : mapping of str to (C,) array
+        Columns of all clumps, also those without a seed.
+    image : mapping of str to number
+        Summary of the image.
+    pixel_size : float, optional
+        Micrometres a pixel; with it every ``_px`` and ``_px2`` has a twin in ``_um`` and ``_um2``.
+    """
+
+    cells: Mapping[str, NDArray[Any]]
+    clumps: Mapping[str, NDArray[Any]]
+    image: Mapping[str, float]
+    pixel_size: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse columns of different lengths."""
+        for title, table in (("cells", self.cells), ("clumps", self.clumps)):
+            lengths = {name: np.shape(values) for name, values in table.items()}
+            if len(set(lengths.values())) > 1:
+                raise ValueError(f"all columns of the {title} have one value a row; given were {lengths}")
+
+
+def measure(
+    segmentation: Segmentation,
+    image: ArrayLike | None = None,
+    *,
+    prior: ShapePrior | str | Path | None = None,
+    pixel_size: float | None = None,
+) -> Measurements:
+    """Measure cells, clumps and the image.
+
+    The columns are always the same, whatever is given: what is not known is NaN.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+        With its ``nuclei`` also what follows from those is measured.
+    image : (H, W), (H, W, 3) or (H, W, 4), optional
+        The image that was segmented, for optical densities.
+    prior : ShapePrior, str or Path, optional
+        What shapes are usual; by default the prior that ships with declump. See :func:`declump.evolve`.
+    pixel_size : float, optional
+        Micrometres a pixel; adds columns in micrometres.
+
+    Returns
+    -------
+    Measurements
+
+    Raises
+    ------
+    ValueError
+        If the image has another size than the segmentation, or the pixel size is no number > 0.
+
+    Examples
+    --------
+    >>> import numpy as np, declump
+    >>> seeds, radii = np.array([[30.0, 30.0], [30.0, 50.0]]), np.full((2, 360), 20.0)
+    >>> two = declump.Segmentation((60, 80), seeds, radii, np.array([0, 0]))
+    >>> cells = declump.measure(two, pixel_size=0.5).cells
+    >>> cells["equivalent_diameter_um"].round(1).tolist(), cells["overlap_area_share"].round(2).tolist()
+    ([20.0, 20.0], [0.39, 0.39])
+    """
+    if pixel_size is not None and not (np.isfinite(pixel_size) and pixel_size > 0):
+        raise ValueError(f"the pixel size is a number of micrometres > 0; given was {pixel_size}")
+    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
+    covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
+    cells = {
+        **_places(segmentation, outlines),
+        **_overlaps(segmentation, covered),
+        **_nuclei(segmentation, covered, outlines),
+        **_shapes(segmentation, prior),
+    }
+    densities = optical_densities(covered, segmentation.nuclei, image)
+    for part, density in zip(("cell", "cytoplasm", "nucleus"), densities, strict=True):
+        cells[f"{part}_optical_density"] = density
+    probability = Confidence.load("default").probability(confidence_features(cells))
+    cells["confidence"] = np.where(outlines.filled, probability, 0.0)
+    clumps = clump_values(segmentation, covered, cells)
+    summary = image_values(segmentation, covered, cells, clumps)
+    return Measurements(
+        arranged(cells, CELL_COLUMNS, pixel_size),
+        arranged(clumps, CLUMP_COLUMNS, pixel_size),
+        arranged(summary, IMAGE_COLUMNS, pixel_size),
+        pixel_size,
+    )
+
+
+def _places(segmentation: Segmentation, outlines: Outlines) -> dict[str, NDArray[Any]]:
+    """Who and where a cell is, and how large and how shaped its outline."""
+    median = np.median(outlines.area[outlines.filled]) if outlines.filled.any() else np.nan
+    radius = np.where(outlines.filled, outlines.equivalent_diameter / 2, np.nan)
+    sizes, discrepancy = clump_discrepancy(segmentation)
+    # The last entry, which -1 takes, stands for the seeds without a clump.
+    shares = np.append(discrepancy / sizes, np.nan)
+    return {
+        "id": np.arange(1, len(segmentation) + 1),
+        "clump": segmentation.clump + 1,
+        "seed_row_px": segmentation.seeds[:, 0],
+        "seed_column_px": segmentation.seeds[:, 1],
+        "centroid_row_px": outlines.centroid[:, 0],
+        "centroid_column_px": outlines.centroid[:, 1],
+        "area_px2": outlines.area,
+        "perimeter_px": outlines.perimeter,
+        "equivalent_diameter_px": outlines.equivalent_diameter,
+        "major_axis_px": outlines.axes[:, 0],
+        "minor_axis_px": outlines.axes[:, 1],
+        "eccentricity": outlines.eccentricity,
+        "solidity": outlines.solidity,
+        "circularity": outlines.circularity,
+        "convexity": outlines.convexity,
+        "area_relative_to_median": outlines.area / median,
+        "seed_offset": np.linalg.norm(segmentation.seeds - outlines.centroid, axis=1) / radius,
+        "clump_discrepancy_share": shares[segmentation.clump],
+    }
+
+
+def _overlaps(segmentation: Segmentation, covered: Cover) -> dict[str, NDArray[Any]]:
+    """What other cells and the image border do to a cell."""
+    polygons, limits = segmentation.polygons, np.array(segmentation.shape) - 0.5
+    following = np.roll(polygons, -1, axis=1)
+    lengths = np.linalg.norm(following - polygons, axis=-1)
+    hidden = contours.hidden_edges(segmentation.seeds, segmentation.radii)
+    middles = (polygons + following) / 2
+    visible = ~hidden & ((middles >= -0.5) & (middles <= limits)).all(axis=-1)
+    total, pixels = lengths.sum(axis=1), covered.pixels
+    overlapping, touching = neighbours(segmentation, covered)
+    return {
+        "area_in_image_px2": pixels,
+        "whole": (total > 0) & ((polygons >= -0.5) & (polygons <= limits)).all(axis=(1, 2)),
+        "touches_border": covered.on_border,
+        "outline_visible_share": quotient(np.sum(lengths * visible, axis=1), total),
+        "overlap_degree": quotient(np.sum(lengths * hidden, axis=1), total),
+        "overlap_area_share": quotient(covered.shared, pixels),
+        "overlapping_cells": overlapping,
+        "touching_cells": touching,
+    }
+
+
+def _nuclei(segmentation: Segmentation, covered: Cover, outlines: Outlines) -> dict[str, NDArray[Any]]:
+    """The nucleus by itself, and against its cell."""
+    nucleus = nucleus_geometry(segmentation.nuclei, len(segmentation))
+    inside = np.full(len(segmentation), np.nan)
+    if segmentation.nuclei is not None:
+        for index, (box, mask) in enumerate(zip(covered.boxes, covered.masks, strict=True)):
+            inside[index] = np.count_nonzero(segmentation.nuclei[box][mask] == index + 1)
+    inside[np.isnan(nucleus["area"])] = np.nan
+    centre = np.column_stack([nucleus["row"], nucleus["column"]])
+    offset = np.linalg.norm(centre - outlines.centroid, axis=1)
+    distance = distance_to_outline(centre, segmentation.polygons)
+    cytoplasm = np.maximum(np.where(outlines.filled, outlines.area - inside, np.nan), 0)
+    return {
+        "nucleus_area_px2": nucleus["area"],
+        "nucleus_perimeter_px": nucleus["perimeter"],
+        "nucleus_equivalent_diameter_px": 2 * np.sqrt(nucleus["area"] / np.pi),
+        "nucleus_major_axis_px": nucleus["major"],
+        "nucleus_minor_axis_px": nucleus["minor"],
+        "nucleus_eccentricity": nucleus["eccentricity"],
+        "nucleus_solidity": nucleus["solidity"],
+        "nucleus_circularity": nucleus["circularity"],
+        "nucleus_inside_share": inside / nucleus["area"],
+        "cytoplasm_area_px2": cytoplasm,
+        "nucleus_to_cytoplasm_area_ratio": quotient(nucleus["area"], cytoplasm),
+        "nucleus_to_cell_area_ratio": quotient(nucleus["area"], outlines.area),
+        "nucleus_offset": quotient(offset, outlines.equivalent_diameter / 2),
+        "nucleus_to_outline_px": np.where(outlines.filled, distance, np.nan),
+    }
+
+
+def _shapes(segmentation: Segmentation, prior: ShapePrior) -> dict[str, NDArray[Any]]:
+    """How usual the outline is."""
+    coefficients = shape_coefficients(segmentation.radii, prior)
+    first = np.full((SHAPE_COEFFICIENTS, len(segmentation)), np.nan)
+    known = coefficients[:, :SHAPE_COEFFICIENTS].T
+    first[: len(known)] = known
+    return {
+        **{f"shape_coefficient_{mode}": values for mode, values in enumerate(first, start=1)},
+        "mahalanobis_distance": np.linalg.norm(coefficients, axis=1),
+    }
