@@ -18,6 +18,7 @@ from declump.regions.training import loop  # noqa: E402
 from declump.regions.training.batches import WINDOW, batch  # noqa: E402
 from declump.regions.training.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
 from declump.regions.training.targets import Example, example_of, nearness, simulated_examples  # noqa: E402
+from declump.training.checkpoint import kept_network  # noqa: E402
 from declump.training.export import export  # noqa: E402
 
 
@@ -83,6 +84,23 @@ def test_training_learns_and_an_interrupted_one_ends_alike(
     resumed, _ = loop.train([examples], examples[:1], steps=4, size=2, seed=1, checkpoint=checkpoint)
     for name, value in whole.state_dict().items():
         torch.testing.assert_close(resumed.state_dict()[name], value)
+
+
+def test_a_training_can_begin_with_the_network_of_another(examples: list[Example], tmp_path: Path) -> None:
+    checkpoint = tmp_path / "training.zip"
+    taught, _ = loop.train([examples], examples[:1], steps=2, size=1, checkpoint=checkpoint)
+    for name, value in kept_network(checkpoint).items():
+        torch.testing.assert_close(taught.state_dict()[name], value)
+    further, _ = loop.train([examples], [], steps=1, size=1, start=checkpoint)
+    fresh, _ = loop.train([examples], [], steps=1, size=1)
+    key = "answer.weight"
+    distances = [float((net.state_dict()[key] - taught.state_dict()[key]).abs().max()) for net in (further, fresh)]
+    assert distances[0] < distances[1]
+    checkpoint.write_bytes(b"no archive")
+    with pytest.raises(ValueError, match="no checkpoint"):
+        loop.train([examples], [], steps=1, size=1, start=checkpoint)
+    with pytest.raises(FileNotFoundError, match="no checkpoint"):
+        loop.train([examples], [], steps=1, size=1, start=tmp_path / "nowhere.zip")
 
 
 def test_torch_and_onnx_agree_on_any_size(model: Path) -> None:

@@ -22,6 +22,7 @@ Data = Annotated[
 HeldOut = Annotated[
     list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
 ]
+Start = Annotated[Path | None, typer.Option(help="Checkpoint (...-training.zip) of an earlier training to begin with.")]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
 
@@ -86,6 +87,7 @@ def regions(
     steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
+    start: Start = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
@@ -106,8 +108,8 @@ def regions(
         measured += [example_of(image) for image in annotated if image.name in held_out]
     _check_held_out(held_out, len(measured))
     groups += [simulated_examples(simulated, seed)] if simulated else []
-    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed)
-    card = _card(folders, held_out, simulated, steps, size, seed, torch_version, curve)
+    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
+    card = _card(folders, held_out, simulated, steps, size, seed, start, torch_version, curve)
     export(network, out, card, shape=TRIED, free=FREE_AXES)
     typer.echo(f"model     {out}")
 
@@ -129,6 +131,7 @@ def rays(
     steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
     size: Annotated[int, typer.Option(min=1, help="Cells a batch.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
+    start: Start = None,
     doubt_factor: Annotated[
         float | None,
         typer.Option(help="By what to multiply the doubt; by default what calibrates it on the images held out."),
@@ -162,9 +165,9 @@ def rays(
         groups.append(group)
     _check_held_out(held_out, len(measured))
     groups += [simulated_examples(simulated, seed, models[0])] if simulated else []
-    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed)
+    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
     factor = curve[-1].get("doubt_factor", 1.0) if doubt_factor is None else doubt_factor
-    card = _card(folders, held_out, simulated, steps, size, seed, torch_version, curve)
+    card = _card(folders, held_out, simulated, steps, size, seed, start, torch_version, curve)
     card |= {"doubt factor": factor, "regions": [Path(model).name for model in regions]}
     export(Proposer(network, factor), out, card, shape=TRIED, free=FREE_AXES)
     typer.echo(f"model     {out}")
@@ -184,7 +187,7 @@ def _check_held_out(held_out: list[str], found: int) -> None:
 
 
 def _trained(
-    train: Callable[..., tuple[Any, Any]], groups: list[Any], measured: list[Any], out: Path, **how: int
+    train: Callable[..., tuple[Any, Any]], groups: list[Any], measured: list[Any], out: Path, **how: Any
 ) -> Any:
     """Run a training with a progress bar, the latest figures, and a checkpoint beside the model."""
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -206,6 +209,7 @@ def _card(
     steps: int,
     size: int,
     seed: int,
+    start: Path | None,
     torch_version: str,
     curve: list[dict[str, float]],
 ) -> dict[str, Any]:
@@ -216,6 +220,7 @@ def _card(
         "steps": steps,
         "windows a batch": size,
         "seed": seed,
+        "began with": None if start is None else start.name,
         "torch": torch_version,
         "curve": curve,
     }

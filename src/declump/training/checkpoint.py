@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -34,14 +35,7 @@ def keep(
 
 def restore(path: Path, network: nn.Module, mean: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[int, Curve]:
     """Read back what :func:`keep` wrote: fills the networks and the optimiser, gives the step and the curve."""
-    with zipfile.ZipFile(path) as archive:
-        training = json.loads(archive.read("training.json"))
-        parts: dict[str, dict[str, Tensor]] = {"network": {}, "mean": {}, "optimiser": {}}
-        for entry in archive.namelist():
-            if entry.endswith(".npy"):
-                part, _, name = entry.removesuffix(".npy").partition(".")
-                array = np.lib.format.read_array(io.BytesIO(archive.read(entry)), allow_pickle=False)
-                parts[part][name] = torch.from_numpy(array)
+    training, parts = _read(path)
     network.load_state_dict(parts["network"])
     mean.load_state_dict(parts["mean"])
     state: dict[int, dict[str, Tensor]] = {}
@@ -50,3 +44,25 @@ def restore(path: Path, network: nn.Module, mean: nn.Module, optimiser: torch.op
         state.setdefault(int(index), {})[entry] = value
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
     return training["step"], training["curve"]
+
+
+def kept_network(path: Path) -> dict[str, Tensor]:
+    """Read the weights of the mean network of a checkpoint."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no checkpoint {path}; give the ...-training.zip of an earlier training")
+    return _read(path)[1]["mean"]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Tensor]]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            training = json.loads(archive.read("training.json"))
+            parts: dict[str, dict[str, Tensor]] = {"network": {}, "mean": {}, "optimiser": {}}
+            for entry in archive.namelist():
+                if entry.endswith(".npy"):
+                    part, _, name = entry.removesuffix(".npy").partition(".")
+                    array = np.lib.format.read_array(io.BytesIO(archive.read(entry)), allow_pickle=False)
+                    parts[part][name] = torch.from_numpy(array)
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        raise ValueError(f"{path} is no checkpoint of 'declump train'; remove it, or give another") from error
+    return training, parts

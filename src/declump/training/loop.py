@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from declump.training.checkpoint import Curve, keep, restore
+from declump.training.checkpoint import Curve, keep, kept_network, restore
 
 RATE = 2e-3
 DECAY = 1e-3
@@ -31,6 +31,7 @@ def fit(
     check: Callable[[N], dict[str, float]],
     *,
     steps: int,
+    start: Path | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[N, Curve]:
@@ -46,6 +47,8 @@ def fit(
         Given a network, figures on what it did not learn from.
     steps : int
         Number of batches.
+    start : Path, optional
+        Checkpoint of an earlier training whose network this one begins with.
     checkpoint : Path, optional
         Written every few hundred steps; if it exists, training goes on from there to the same end.
     progress : callable, optional
@@ -59,6 +62,8 @@ def fit(
         Losses and held-out figures by step.
     """
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
+    if start is not None:
+        network.load_state_dict(kept_network(start))
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     mean = copy.deepcopy(network)
     first = 0

@@ -31,6 +31,7 @@ def train(
     steps: int,
     size: int = 12,
     seed: int = 0,
+    start: Path | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[RayNetwork, Curve]:
@@ -44,7 +45,7 @@ def train(
         For the validation curve; they teach nothing.
     steps, size, seed : int
         Number of batches, cells a batch, and what all randomness follows from.
-    checkpoint, progress
+    start, checkpoint, progress
         See :func:`declump.training.loop.fit`.
 
     Returns
@@ -64,6 +65,7 @@ def train(
         loss,
         lambda network: figures(*predictions(network, held_out)),
         steps=steps,
+        start=start,
         checkpoint=checkpoint,
         progress=progress,
     )

@@ -27,6 +27,7 @@ def train(
     steps: int,
     size: int = 8,
     seed: int = 0,
+    start: Path | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> tuple[RegionNetwork, Curve]:
@@ -40,7 +41,7 @@ def train(
         For the validation curve; they teach nothing.
     steps, size, seed : int
         Number of batches, windows a batch, and what all randomness follows from.
-    checkpoint, progress
+    start, checkpoint, progress
         See :func:`declump.training.loop.fit`.
 
     Returns
@@ -60,6 +61,7 @@ def train(
         loss,
         lambda network: validate(network, held_out),
         steps=steps,
+        start=start,
         checkpoint=checkpoint,
         progress=progress,
     )
