@@ -407,6 +407,34 @@ def test_many_contours_turn_together():
     np.testing.assert_array_equal(contours.rotate(radii, 0.3)[1], contours.rotate(radii[1], 0.3))
 
 
+# Resampling
+
+
+def test_resampling_runs_linearly_between_rays_and_round_the_end():
+    radii = np.array([[0.0, 4, 8, 2], [1, 1, 1, 1]])
+    np.testing.assert_allclose(contours.resample(radii, 8), [[0, 2, 4, 6, 8, 5, 2, 1], [1] * 8])
+    np.testing.assert_allclose(contours.resample(radii[0], 2), [0, 8])
+
+
+@given(numbers, st.integers(16, 90), st.integers(1, 5))
+def test_resampling_to_a_multiple_and_back_changes_nothing(number, rays, factor):
+    radii = any_radii(number, rays)
+    np.testing.assert_array_equal(contours.resample(radii, rays), radii)
+    np.testing.assert_array_equal(contours.resample(contours.resample(radii, factor * rays), rays), radii)
+
+
+@given(numbers, st.integers(16, 90), st.integers(16, 90))
+def test_resampling_what_is_infinite_gives_infinity_beside_it_and_nothing_else(number, given, rays):
+    rng = np.random.default_rng(number)
+    unknown = rng.random(given) < 0.3
+    values = np.where(unknown, np.inf, rng.uniform(1, 5, given))
+    resampled = contours.resample(values, rays)
+    places = np.arange(rays) * given
+    beside = unknown[places // rays] | (unknown[-(-places // rays) % given])
+    np.testing.assert_array_equal(np.isinf(resampled), beside)
+    assert not np.isnan(resampled).any()
+
+
 # Shape examples
 
 

@@ -82,8 +82,8 @@ def dense(blocks: np.ndarray, pairs: np.ndarray, shared: np.ndarray) -> np.ndarr
     for cell in range(cells):
         hessian[cell, :, cell] = blocks[cell]
     for (first, second), block in zip(pairs, shared, strict=True):
-        hessian[first, :, second] = block
-        hessian[second, :, first] = block.T
+        hessian[first, :, second] += block
+        hessian[second, :, first] += block.T
     return hessian
 
 
@@ -165,6 +165,38 @@ def test_ray_misfit_weighs_squared_differences():
     assert energy.ray_misfit(np.array([[5.0, 6]]), np.array([[4.0, 9]]), np.array([[2.0, 0.5]])) == 2 * 1 + 0.5 * 9
 
 
+def test_the_robust_loss_is_the_square_near_zero_and_bounded_far_away():
+    residuals = np.array([-1e-3, 0.0, 2.0, 1e6])
+    np.testing.assert_allclose(energy.robust_loss(residuals, 2.0), [1e-6, 0, 2, 4], rtol=1e-6)
+    np.testing.assert_array_equal(energy.robust_loss(residuals, np.inf), residuals**2)
+    np.testing.assert_array_equal(energy.robust_weights(residuals, np.inf), 1)
+
+
+@given(st.floats(-50, 50), st.floats(0.1, 20), st.floats(-50, 50))
+def test_squares_with_robust_weights_touch_the_loss_and_lie_above_it(at, scale, elsewhere):
+    at, elsewhere = np.array([at]), np.array([elsewhere])
+    weight, step = energy.robust_weights(at, scale), 1e-5
+    slope = (energy.robust_loss(at + step, scale) - energy.robust_loss(at - step, scale)) / (2 * step)
+    np.testing.assert_allclose(2 * weight * at, slope, atol=1e-5)
+    above = energy.robust_loss(at, scale) + weight * (elsewhere**2 - at**2)
+    assert np.all(energy.robust_loss(elsewhere, scale) <= above + 1e-9)
+
+
+def test_ray_misfit_with_tolerances():
+    radii, targets, precisions = np.array([[5.0, 6]]), np.array([[4.0, 9]]), np.array([[2.0, 0.5]])
+    assert energy.ray_misfit(radii, targets, precisions, np.array([[np.inf, 3.0]])) == 2 * 1 + 0.5 * 9 / 2
+
+
+def test_layer_misfit_counts_cells_over_each_pixel():
+    # One pixel half covered by two cells, six wholly by one: one cell is expected everywhere.
+    seeds, radii = np.array([[0, 0], [0, 6]]), np.full((2, 16), 3.0)
+    layers = energy.Layers(np.ones((1, 7)), np.full((1, 7), 0.5), np.full((1, 7), np.inf))
+    assert energy.layer_misfit(layers, seeds, radii, 1.0) == pytest.approx(0, abs=1e-12)
+    layers.counts[0, 3:] = 3
+    assert energy.layer_misfit(layers, seeds, radii, 1.0) == pytest.approx(0.5 * 4 * 4)
+    assert energy.layer_misfit(layers._replace(tolerances=np.full((1, 7), 2.0)), seeds, radii, 1.0) == pytest.approx(4)
+
+
 def test_hard_discrepancy_counts_missing_and_surplus_pixels():
     clump = np.zeros((40, 40), dtype=bool)
     clump[5:9, 30:35] = True
@@ -226,6 +258,59 @@ def test_gradient_and_hessian_are_those_of_finite_differences(number):
     assert total(parameters) == pytest.approx(np.sum(residuals(case, radii) ** 2))
 
 
+def layers_and_tolerances(case: Case, number: int) -> tuple[energy.Layers, np.ndarray]:
+    """Expected layers of a case, here and there without weight, and tolerances of its rays, some of them infinite."""
+    rng = np.random.default_rng(number)
+    shape = case.clump.shape
+    weights = rng.uniform(0, 2, shape) * (rng.random(shape) > 0.2)
+    scales = [np.where(rng.random(of) < 0.1, np.inf, rng.uniform(0.3, 3, of)) for of in (shape, case.radii.shape)]
+    return energy.Layers(rng.uniform(0, 3, shape), weights, scales[0]), scales[1]
+
+
+@settings(max_examples=25)
+@given(numbers)
+def test_gradient_and_hessian_with_evidence_are_those_of_finite_differences(number):
+    case, parameters, posed = posed_case(number)
+    layers, tolerances = layers_and_tolerances(case, number)
+    radii, basis = posed(parameters)
+    precisions = case.precisions + 0.1
+    gradient, hessian = energy.normal_equations(
+        case.clump, case.seeds, radii, basis, case.softness, case.targets, precisions, tolerances, layers
+    )
+
+    def total(at: np.ndarray) -> float:
+        radii, _ = posed(at)
+        soft = energy.soft_discrepancy(case.clump, case.seeds, radii, case.softness)
+        soft += energy.ray_misfit(radii, case.targets, precisions, tolerances)
+        return soft + energy.layer_misfit(layers, case.seeds, radii, case.softness)
+
+    def residuals_of(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        radii, _ = posed(at)
+        cover = energy.coverages(case.clump.shape, case.seeds, radii, case.softness)
+        union, piled = 1 - np.prod(1 - cover, axis=0) - case.clump, cover.sum(axis=0) - layers.counts
+        return union, radii - case.targets, piled
+
+    union, off, piled = residuals_of(parameters)
+    weights = np.concatenate(
+        [
+            np.ones(union.size),
+            (precisions * energy.robust_weights(off, tolerances)).ravel(),
+            (layers.weights * energy.robust_weights(piled, layers.tolerances)).ravel(),
+        ]
+    )
+    step = 1e-5
+    slopes, columns = np.empty_like(parameters), []
+    for index in np.ndindex(*parameters.shape):
+        change = np.zeros_like(parameters)
+        change[index] = step
+        slopes[index] = (total(parameters + change) - total(parameters - change)) / (2 * step)
+        pairs = zip(residuals_of(parameters + change), residuals_of(parameters - change), strict=True)
+        columns.append(np.concatenate([(ahead - behind).ravel() for ahead, behind in pairs]) / (2 * step))
+    jacobian = np.stack(columns, axis=1)
+    assert_close(gradient, slopes, 1e-4)
+    assert_close(hessian.reshape(gradient.size, gradient.size), 2 * jacobian.T @ (weights[:, None] * jacobian), 1e-3)
+
+
 # Kernels against their twins
 
 
@@ -276,6 +361,59 @@ def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buf
     assert np.all(pairs[:, 0] < pairs[:, 1])
     assert len({tuple(pair) for pair in pairs}) == len(pairs)
     np.testing.assert_array_equal(last, -1)
+
+
+@given(cases, numbers)
+def test_the_compiled_layer_misfit_is_the_readable_one(case, number):
+    layers, _ = layers_and_tolerances(case, number)
+    sums, touched = np.zeros(case.clump.shape), np.empty(case.clump.size, dtype=np.int64)
+    count = _kernels.count_layers(*case.places, case.radii, case.softness, case.table, sums, touched)
+    cover = energy.coverages(case.clump.shape, case.seeds, case.radii, case.softness)
+    np.testing.assert_allclose(sums, cover.sum(axis=0), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(np.sort(touched[:count]), np.flatnonzero(sums))
+    empty = float(np.sum(layers.weights * energy.robust_loss(layers.counts, layers.tolerances)))
+    value = _kernels.layer_misfit((*layers, sums), empty, touched, count)
+    expected = energy.layer_misfit(layers, case.seeds, case.radii, case.softness)
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(cases, numbers)
+def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case, number):
+    layers, tolerances = layers_and_tolerances(case, number)
+    left, _ = case.cover()
+    sums, touched = np.zeros(case.clump.shape), np.empty(case.clump.size, dtype=np.int64)
+    _kernels.count_layers(*case.places, case.radii, case.softness, case.table, sums, touched)
+    last = np.full(case.clump.size, -1, dtype=np.int32)
+    gradient, blocks, pairs, shared = _kernels.normal_equations(
+        *case.places,
+        case.radii,
+        case.basis,
+        case.softness,
+        case.table,
+        case.clump.astype(float),
+        left,
+        last,
+        case.targets,
+        case.precisions * energy.robust_weights(case.radii - case.targets, tolerances),
+        (*layers, sums),
+    )
+    expected_gradient, expected_hessian = energy.normal_equations(
+        case.clump,
+        case.seeds,
+        case.radii,
+        case.basis,
+        case.softness,
+        case.targets,
+        case.precisions,
+        tolerances,
+        layers,
+    )
+    assert_close(gradient, expected_gradient, 1e-9)
+    assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
+    assert np.all(pairs[:, 0] < pairs[:, 1])
+    np.testing.assert_array_equal(last, -1)
+    eigenvalues = np.linalg.eigvalsh(dense(blocks, pairs, shared).reshape(gradient.size, gradient.size))
+    assert eigenvalues[0] >= -1e-9 * max(eigenvalues[-1], 1.0)
 
 
 def test_cells_whose_outlines_do_not_meet_share_no_block():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from declump import contours, energy, simulate
-from declump.clumps import Clump, split_clumps
+from declump.clumps import Clump, evidence_of, split_clumps
+from declump.evidence import Evidence
 from declump.evolution import Evolution, evolve_clump
 from declump.landscape import Landscape
 from declump.prior import ShapePrior
@@ -318,6 +319,184 @@ def test_the_same_input_gives_the_same_bytes_from_any_thread(default):
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(run, range(18)))
     assert together == alone * 6
+
+
+# Evidence beside the clump
+
+
+def true_radii(masks: np.ndarray, seeds: np.ndarray, rays: int = 360) -> np.ndarray:
+    pixels = np.rint(seeds)
+    return np.stack([contours.outermost_crossings(*pair, rays)[0] for pair in zip(masks, pixels, strict=True)])
+
+
+def layers_of(masks: np.ndarray, clump: Clump, doubt: float = 0.2) -> Evidence:
+    """The true number of layers in the crop of a clump."""
+    whole = masks.sum(axis=0)
+    return evidence_of(clump, Evidence(layers=whole, layers_doubt=np.full(whole.shape, doubt)))
+
+
+@pytest.mark.parametrize("settings", [JOINT, PAPER])
+def test_evidence_that_says_nothing_changes_nothing(default, settings):
+    masks, seeds = three_ellipses()
+    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+    without = evolve_clump(clump, default, settings, scale=scale)
+    doubt = np.full((3, 360), np.inf)
+    for evidence in (Evidence(), Evidence(radii=np.full((3, 360), 7.0), radii_doubt=doubt)):
+        same = evolve_clump(clump, default, settings, scale=scale, evidence=evidence)
+        assert same.radii.tobytes() == without.radii.tobytes()
+        assert same.history == without.history
+
+
+def test_layers_without_certainty_say_nothing(default):
+    masks, seeds = three_ellipses()
+    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+    without = evolve_clump(clump, default, JOINT, scale=scale)
+    same = evolve_clump(clump, default, JOINT, scale=scale, evidence=layers_of(masks, clump, np.inf))
+    np.testing.assert_array_equal(same.radii, without.radii)
+
+
+def test_the_paper_setting_does_not_heed_evidence(default):
+    masks, seeds = three_ellipses()
+    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+    layers = layers_of(masks, clump)
+    evidence = replace(layers, radii=true_radii(masks, seeds), radii_doubt=np.ones((3, 360)))
+    without, heeding = (evolve_clump(clump, default, PAPER, scale=scale, evidence=told) for told in (None, evidence))
+    assert heeding.radii.tobytes() == without.radii.tobytes()
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_the_soft_energy_with_evidence_is_the_readable_one_and_never_rises(default, monkeypatch, number):
+    masks, seeds = smear_clump(number)
+    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+    doubt = np.full((len(seeds), 360), 2.0)
+    doubt[:, 100:200] = np.inf
+    evidence = replace(layers_of(masks, clump), radii=1.1 * true_radii(masks, seeds), radii_doubt=doubt)
+    states = []
+    model = Landscape.model
+
+    def recording(self, state):
+        states.append((self, state))
+        return model(self, state)
+
+    monkeypatch.setattr(Landscape, "model", recording)
+    evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
+    assert len(states) > 2
+    assert np.all(np.diff([state.energy for _, state in states]) < 0)
+    for landscape, state in states:
+        layers = energy.Layers(*landscape.layering.maps[:3])
+        expected = energy.soft_discrepancy(clump.mask, clump.seeds, state.radii, landscape.softness)
+        expected += energy.layer_misfit(layers, clump.seeds, state.radii, landscape.softness)
+        expected += energy.ray_misfit(state.radii, landscape.targets, landscape.precisions, landscape.tolerances)
+        expected += np.sum(landscape.penalties * state.parameters**2)
+        assert state.energy == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_perfect_proposal_with_little_doubt_is_followed(default, number):
+    masks, seeds = smear_clump(number)
+    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+    evidence = Evidence(radii=true_radii(masks, seeds), radii_doubt=np.full((len(seeds), 360), 0.5))
+    told = evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
+    untold = evolve_clump(clump, default, JOINT, scale=scale)
+    assert dices(told, clump, masks).min() > 0.95
+    assert dices(told, clump, masks).mean() > dices(untold, clump, masks).mean()
+
+
+def test_a_proposal_may_have_another_number_of_rays(default):
+    masks, seeds = smear_clump(1)
+    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+    few, many = (
+        evolve_clump(
+            clump,
+            default,
+            JOINT,
+            scale=scale,
+            evidence=Evidence(radii=true_radii(masks, seeds, rays), radii_doubt=np.full((len(seeds), rays), 2.0)),
+        )
+        for rays in (90, 360)
+    )
+    np.testing.assert_allclose(few.radii, many.radii, atol=0.03 * many.radii.mean())
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_wrong_proposal_of_one_cell_hardly_moves_the_others(default, number):
+    masks, seeds = smear_clump(number)
+    clump, scale = clump_of(masks, seeds).with_room(80), scale_for(masks, default)
+    wrong, doubt = true_radii(masks, seeds), np.full((len(seeds), 360), 1.0)
+    wrong[0] *= 1.5
+    right_only = doubt.copy()
+    right_only[0] = np.inf
+    without, told = (
+        evolve_clump(clump, default, JOINT, scale=scale, evidence=Evidence(radii=wrong, radii_doubt=of))
+        for of in (right_only, doubt)
+    )
+    moved = np.abs(told.radii - without.radii).mean(axis=1) / without.radii.mean(axis=1)
+    assert moved[1:].max() < 0.03
+    assert np.all(dices(told, clump, masks)[1:] > dices(without, clump, masks)[1:] - 0.02)
+
+
+def test_a_wrong_proposal_is_let_go_where_the_clump_contradicts_it(default):
+    masks, seeds = two_discs()
+    clump, scale = clump_of(masks, seeds).with_room(80), scale_for(masks, default)
+    evidence = Evidence(radii=1.6 * true_radii(masks, seeds), radii_doubt=np.full((2, 360), 1.0))
+    robust, plain = (
+        evolve_clump(clump, default, replace(JOINT, robustness=of), scale=scale, evidence=evidence)
+        for of in (JOINT.robustness, np.inf)
+    )
+    # The far side of the first disc and that of the second.
+    for cell, rays in ((0, slice(120, 240)), (1, np.r_[-60:60])):
+        np.testing.assert_allclose(robust.radii[cell, rays], 30, atol=1.5)
+        assert np.all(plain.radii[cell, rays] > 34)
+    assert dices(robust, clump, masks).min() > dices(plain, clump, masks).min() + 0.05
+
+
+def test_the_true_number_of_layers_finds_hidden_outlines(default):
+    told, untold = [], []
+    for number in range(4):
+        masks, seeds = smear_clump(number)
+        clump, scale = clump_of(masks, seeds), scale_for(masks, default)
+        for values, evidence in ((told, layers_of(masks, clump)), (untold, None)):
+            result = evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
+            values.append(dices(result, clump, masks).mean())
+    assert np.mean(told) > np.mean(untold) + 0.02
+
+
+def test_the_order_of_the_seeds_does_not_matter_with_evidence(default):
+    masks, seeds = three_ellipses()
+    scale, order = scale_for(masks, default), np.array([2, 0, 1])
+    clump, turned = clump_of(masks, seeds), clump_of(masks, seeds[order])
+    radii, doubt = true_radii(masks, seeds), np.full((3, 360), 3.0)
+    evidence = replace(layers_of(masks, clump), radii=radii, radii_doubt=doubt)
+    one = evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
+    other = evolve_clump(turned, default, JOINT, scale=scale, evidence=replace(evidence, radii=radii[order]))
+    np.testing.assert_allclose(other.radii, one.radii[order], atol=0.1)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_evidence_weighs_the_same_at_any_magnification(default, factor):
+    proposed = 1.08 * true_radii(*three_ellipses())
+
+    def evolved(factor: float) -> np.ndarray:
+        masks, seeds = three_ellipses(factor)
+        clump = clump_of(masks, seeds)
+        doubt = np.full((3, 360), factor * 2.5)
+        evidence = replace(layers_of(masks, clump), radii=factor * proposed, radii_doubt=doubt)
+        result = evolve_clump(clump, default, JOINT, scale=scale_for(masks, default), evidence=evidence)
+        return result.radii / factor
+
+    np.testing.assert_allclose(evolved(factor), evolved(1), atol=0.6)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        (Evidence(radii=np.ones((3, 360)), radii_doubt=np.ones((3, 360))), "3 rows for 2 seeds"),
+        (Evidence(layers=np.ones((9, 9)), layers_doubt=np.ones((9, 9))), r"given were \(9, 9\)"),
+    ],
+)
+def test_evidence_of_another_clump_is_refused(default, evidence, message):
+    with pytest.raises(ValueError, match=message):
+        evolve_clump(clump_of(*two_discs()), default, JOINT, evidence=evidence)
 
 
 # Odd clumps

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from declump import contours, simulate
+from declump.evidence import Evidence
 from declump.pipeline import estimated_scale, evolve
 from declump.prior import ShapePrior, turned_and_mirrored
 from declump.segmentation import Segmentation
@@ -324,6 +325,78 @@ def test_progress_is_told_after_every_clump():
     with pytest.warns(UserWarning, match="1 of 4 seeds"):
         evolve(mask, [(30, 30), (35, 35), (30, 170), (1, 1)], progress=lambda done, count: told.append((done, count)))
     assert told == [(2, 4), (2, 4), (3, 4)]
+
+
+# Evidence beside the mask
+
+
+def oracle(cells: np.ndarray, seeds: np.ndarray, doubt: float = 1.0) -> Evidence:
+    """What is to be found: whole outlines, and the number of layers."""
+    pixels = np.floor(seeds + 0.5)
+    radii = np.stack([contours.outermost_crossings(*pair)[0] for pair in zip(cells, pixels, strict=True)])
+    layers = cells.sum(axis=0)
+    return Evidence(radii, np.full(radii.shape, doubt), layers, np.full(layers.shape, 0.2))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_evidence_of_an_image_reaches_every_clump(number):
+    made = simulate.smear((260, 260), cells=10, clumps=3, radius=26, overlap=0.5, rng=number)
+    evidence = oracle(made.cells, made.seeds)
+
+    def mean_dice(told: Evidence | None) -> float:
+        cells = evolve(made.clump, made.seeds, evidence=told)
+        return float(np.mean([dice(*pair) for pair in zip(cells.masks, made.cells, strict=True)]))
+
+    untold, by_rays = mean_dice(None), mean_dice(replace(evidence, layers=None, layers_doubt=None))
+    by_layers = mean_dice(replace(evidence, radii=None, radii_doubt=None))
+    assert by_layers > untold + 0.02
+    assert by_rays > 0.96
+    assert mean_dice(evidence) > 0.96
+
+
+def test_no_evidence_is_what_was_before():
+    made = simulate.smear((160, 160), cells=6, radius=22, rng=9)
+    one, two = evolve(made.clump, made.seeds), evolve(made.clump, made.seeds, evidence=Evidence())
+    assert one.radii.tobytes() == two.radii.tobytes()
+    assert one.clumps == two.clumps
+
+
+def test_evidence_with_seeds_outside_the_mask_keeps_its_rows():
+    mask, seeds = two_discs()
+    discs = np.stack([disc(mask.shape, *seed, 30) for seed in seeds])
+    evidence = oracle(discs, np.array(seeds))
+    more = replace(evidence, radii=evidence.radii[[0, 0, 1]], radii_doubt=evidence.radii_doubt[[0, 0, 1]])
+    with pytest.warns(UserWarning, match="1 of 3 seeds"):
+        cells = evolve(mask, [seeds[0], (2, 2), seeds[1]], evidence=more)
+    np.testing.assert_array_equal(cells.radii[[0, 2]], evolve(mask, seeds, evidence=evidence).radii)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        (Evidence(np.ones((3, 360)), np.ones((3, 360))), "3 rows for 2 seeds"),
+        (
+            Evidence(layers=np.ones((140, 100)), layers_doubt=np.ones((140, 100))),
+            r"\(100, 140\); given were \(140, 100",
+        ),
+    ],
+)
+def test_evidence_of_other_seeds_or_another_image_is_refused(evidence, message):
+    mask, seeds = two_discs()
+    with pytest.raises(ValueError, match=message):
+        evolve(mask, seeds, evidence=evidence)
+
+
+def test_evidence_of_very_large_objects():
+    # Half of each is hidden, and the scale misleads: only the evidence knows how far they reach.
+    shape, places = (1100, 1500), np.array([(550, 600), (550, 850)])
+    discs = np.stack([disc(shape, 550, 600, 480), disc(shape, 550, 850, 480)])
+    evidence = oracle(discs, places, doubt=4.0)
+    scale = 400 / ShapePrior.load("default").mean.mean()
+    told, untold = (evolve(discs.any(axis=0), places, evidence=of, scale=scale).masks for of in (evidence, None))
+    for index in range(2):
+        assert dice(told[index], discs[index]) > 0.98
+        assert dice(told[index], discs[index]) > dice(untold[index], discs[index]) + 0.01
 
 
 # Very large objects

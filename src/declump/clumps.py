@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from declump.evidence.record import Evidence
 
 MARGIN = 2
 """Pixels round a clump in its crop, so that every ray leaves the clump before the crop, or through the image border."""
@@ -89,6 +93,32 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
         tight = Clump(label, labels[box] == label + 1, origin, labels.shape, cells, pixels[cells] - origin)
         clumps.append(tight.with_room(MARGIN))
     return clumps
+
+
+def evidence_of(clump: Clump, evidence: Evidence) -> Evidence:
+    """Give the part of an image's evidence that is about one clump.
+
+    Parameters
+    ----------
+    clump : Clump
+    evidence : Evidence
+        Of all seeds and the whole image.
+
+    Returns
+    -------
+    Evidence
+        One row a cell of the clump; layers in its crop. Outside the clump they are 0, whatever else lies there: cells
+        of other clumps are no layers of this one.
+    """
+    (top, left), (height, width) = clump.origin, clump.mask.shape
+    crop = np.s_[top : top + height, left : left + width]
+    return replace(
+        evidence,
+        radii=None if evidence.radii is None else evidence.radii[clump.cells],
+        radii_doubt=None if evidence.radii_doubt is None else evidence.radii_doubt[clump.cells],
+        layers=None if evidence.layers is None else np.where(clump.mask, evidence.layers[crop], 0.0),
+        layers_doubt=None if evidence.layers_doubt is None else evidence.layers_doubt[crop],
+    )
 
 
 def checked_mask(mask: ArrayLike) -> NDArray[np.bool_]:

@@ -283,6 +283,29 @@ def rotate(radii: ArrayLike, angle: float) -> NDArray[np.float64]:
     )
 
 
+def resample(radii: ArrayLike, rays: int) -> NDArray[np.float64]:
+    """Give contours with another number of rays, by periodic linear interpolation of their radii.
+
+    Parameters
+    ----------
+    radii : (..., K) float
+        The last axis runs over the rays. May be infinite: next to an infinite value all is infinite, never NaN.
+    rays : int
+        Number of rays to give.
+
+    Returns
+    -------
+    (..., rays) float64
+    """
+    radii, given = np.asarray(radii, dtype=np.float64), np.shape(radii)[-1]
+    # In whole numbers, so that a ray that falls on a given one takes its value alone.
+    before, parts = np.divmod(np.arange(rays) * given, rays)
+    shares = parts / rays
+    with np.errstate(invalid="ignore"):
+        between = (1 - shares) * radii[..., before] + shares * radii[..., (before + 1) % given]
+    return np.where(parts > 0, between, radii[..., before])
+
+
 @dataclass(frozen=True)
 class ShapeExamples:
     """Radii measured on whole masks; reads as an array of shape (N, K).

@@ -8,6 +8,10 @@ With the clump C (1 inside, 0 outside) the soft discrepancy is ``sum (U - C)^2``
 the hard one, which the paper prints, is what remains when the softness goes to zero. Pixels further than the softness
 from every outline do not change, and are not visited by the kernels.
 
+Evidence beside the clump adds two terms: how far the radii are from expected ones (:func:`ray_misfit`), and how far the
+number of cells over a pixel is from an expected one (:func:`layer_misfit`). Both may be wrong here and there, and are
+held against a robust loss.
+
 Between two rays the radius is interpolated linearly by the angle; the polygon that a mask is filled from runs along the
 chord instead, nearer to the seed by at most ``R (1 - cos(pi / K))``: 0.004 pixels for a radius of 100 and K = 360.
 """
@@ -37,6 +41,17 @@ class PolarTable(NamedTuple):
     columns: NDArray[np.int32]
     distances: Floats
     fractions: Floats
+
+
+class Layers(NamedTuple):
+    """Expected number of cells at each pixel, ``counts``, what a pixel weighs, and its tolerance; (H, W) each.
+
+    The tolerances are scales of :func:`robust_loss`, in numbers of cells.
+    """
+
+    counts: Floats
+    weights: Floats
+    tolerances: Floats
 
 
 @lru_cache(maxsize=4)
@@ -123,9 +138,36 @@ def soft_discrepancy(clump: NDArray[np.bool_], seeds: NDArray[np.int64], radii: 
     return float(np.sum((union - clump) ** 2))
 
 
-def ray_misfit(radii: Floats, targets: Floats, precisions: Floats) -> float:
-    """Sum over cells and rays of ``precision (R - target)^2``: what is expected of the outline apart from the clump."""
-    return float(np.sum(precisions * (radii - targets) ** 2))
+def robust_loss(residuals: Floats, scales: Floats | float) -> Floats:
+    """Loss of Geman and McClure: the square of a small residual, never more than the square of the scale."""
+    return residuals**2 / (1 + (residuals / scales) ** 2)
+
+
+def robust_weights(residuals: Floats, scales: Floats | float) -> Floats:
+    """What the square of a residual is to be weighed by for the slope of :func:`robust_loss`; from 1 down to 0.
+
+    The loss is concave in the square, so squares with these weights lie above it: a Hessian from them is never
+    indefinite, and what lowers them lowers the loss.
+    """
+    return 1 / (1 + (residuals / scales) ** 2) ** 2
+
+
+def ray_misfit(radii: Floats, targets: Floats, precisions: Floats, tolerances: Floats | float = np.inf) -> float:
+    """Sum over cells and rays of ``precision loss(R - target)``: what is expected of the outline apart from the clump.
+
+    Parameters
+    ----------
+    radii, targets, precisions : (N, K)
+    tolerances : (N, K) or float
+        Scales of :func:`robust_loss` in pixels; where infinite the loss is the square.
+    """
+    return float(np.sum(precisions * robust_loss(radii - targets, tolerances)))
+
+
+def layer_misfit(layers: Layers, seeds: NDArray[np.int64], radii: Floats, softness: float) -> float:
+    """Sum over all pixels of ``weight loss(sum u_i - count)``."""
+    residuals = coverages(layers.counts.shape, seeds, radii, softness).sum(axis=0) - layers.counts
+    return float(np.sum(layers.weights * robust_loss(residuals, layers.tolerances)))
 
 
 def normal_equations(
@@ -136,8 +178,10 @@ def normal_equations(
     softness: float,
     targets: Floats,
     precisions: Floats,
+    tolerances: Floats | float = np.inf,
+    layers: Layers | None = None,
 ) -> tuple[Floats, Floats]:
-    """Gradient and Gauss-Newton Hessian of soft discrepancy plus ray misfit by the parameters of all cells.
+    """Gradient and Gauss-Newton Hessian of soft discrepancy, ray and layer misfit by the parameters of all cells.
 
     Parameters
     ----------
@@ -149,31 +193,48 @@ def normal_equations(
         Derivatives of each cell's radii by its own parameters.
     softness : float
         Pixels.
-    targets, precisions : (N, K)
+    targets, precisions, tolerances : (N, K)
         See :func:`ray_misfit`.
+    layers : Layers, optional
+        See :func:`layer_misfit`.
 
     Returns
     -------
     gradient : (N, P)
     hessian : (N, P, N, P)
     """
-    cells, _, parameters = basis.shape
     cover = coverages(clump.shape, seeds, radii, softness)
-    residuals = (1 - np.prod(1 - cover, axis=0) - clump).ravel()
-    jacobian = np.empty((residuals.size, cells, parameters))
-    for index, (distances, radius, sectors, fractions) in enumerate(_rays_at_pixels(clump.shape, seeds, radii)):
-        others = np.prod(1 - np.delete(cover, index, axis=0), axis=0)
-        slope = others * smooth_step_slope((radius - distances) / softness) / softness
+    others = [np.prod(1 - np.delete(cover, index, axis=0), axis=0) for index in range(len(seeds))]
+    by_parameters = _coverages_by_parameters(clump.shape, seeds, radii, basis, softness)
+    jacobian = np.stack(others)[..., None] * by_parameters
+    residuals = 1 - np.prod(1 - cover, axis=0) - clump
+    gradient = 2 * np.einsum("hw,ihwp->ip", residuals, jacobian)
+    hessian = 2 * np.einsum("ihwp,jhwq->ipjq", jacobian, jacobian)
+
+    precisions = precisions * robust_weights(radii - targets, tolerances)
+    gradient += 2 * np.einsum("ik,ikp->ip", precisions * (radii - targets), basis)
+    for index, own in enumerate(basis):
+        hessian[index, :, index] += 2 * np.einsum("k,kp,kq->pq", precisions[index], own, own)
+
+    if layers is not None:
+        residuals = cover.sum(axis=0) - layers.counts
+        weights = layers.weights * robust_weights(residuals, layers.tolerances)
+        gradient += 2 * np.einsum("hw,ihwp->ip", weights * residuals, by_parameters)
+        hessian += 2 * np.einsum("hw,ihwp,jhwq->ipjq", weights, by_parameters, by_parameters, optimize=True)
+    return gradient, hessian
+
+
+def _coverages_by_parameters(
+    shape: tuple[int, ...], seeds: NDArray[np.int64], radii: Floats, basis: Floats, softness: float
+) -> Floats:
+    """Derivatives (N, H, W, P) of every cell's coverage of every pixel by its own parameters."""
+    result = np.empty((len(seeds), *shape, basis.shape[2]))
+    for index, (distances, radius, sectors, fractions) in enumerate(_rays_at_pixels(shape, seeds, radii)):
+        slope = smooth_step_slope((radius - distances) / softness) / softness
         following = (sectors + 1) % radii.shape[1]
         own, share = basis[index], fractions[..., None]
-        by_parameters = (1 - share) * own[sectors] + share * own[following]
-        jacobian[:, index] = (slope[..., None] * by_parameters).reshape(residuals.size, parameters)
-    gradient = 2 * np.einsum("m,mip->ip", residuals, jacobian)
-    hessian = 2 * np.einsum("mip,mjq->ipjq", jacobian, jacobian)
-    gradient += 2 * np.einsum("ik,ikp->ip", precisions * (radii - targets), basis)
-    for index in range(cells):
-        hessian[index, :, index] += 2 * np.einsum("k,kp,kq->pq", precisions[index], basis[index], basis[index])
-    return gradient, hessian
+        result[index] = slope[..., None] * ((1 - share) * own[sectors] + share * own[following])
+    return result
 
 
 def _rays_at_pixels(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.clumps import Clump
+from declump.evidence.record import Evidence
 from declump.landscape import POSE_UNITS, Landscape
 from declump.prior import ShapePrior
 from declump.settings import Settings
@@ -58,6 +59,7 @@ def evolve_clump(
     settings: Settings,
     *,
     scale: float = 1.0,
+    evidence: Evidence | None = None,
     on_step: Callable[[Floats], None] | None = None,
 ) -> Evolution:
     """Evolve all cells of one clump together.
@@ -70,6 +72,8 @@ def evolve_clump(
     settings : Settings
     scale : float
         Size of the objects relative to the prior's examples.
+    evidence : Evidence, optional
+        Of the cells of this clump, one row a cell, and of the pixels of its crop (:func:`declump.clumps.evidence_of`).
     on_step : callable, optional
         Called with the radii (n, K) at the start and after every accepted step.
 
@@ -77,7 +81,9 @@ def evolve_clump(
     -------
     Evolution
     """
-    landscape = Landscape(clump, prior, settings, scale)
+    if evidence is not None:
+        evidence.check(len(clump.cells), clump.mask.shape)
+    landscape = Landscape(clump, prior, settings, scale, evidence)
     state = landscape.start()
     history = [landscape.hard(state.radii)]
     region = np.sqrt(len(clump.cells))

@@ -14,7 +14,9 @@ from declump import _kernels
 from declump.alignment import TOLERATED, largest_copy
 from declump.clumps import Clump
 from declump.contours import directions, first_exits
-from declump.energy import PolarTable, polar_table
+from declump.energy import PolarTable, polar_table, ray_misfit, robust_weights
+from declump.evidence.record import Evidence
+from declump.layering import Layering, expected_layers
 from declump.prior import ShapePrior
 from declump.settings import Settings
 
@@ -22,6 +24,8 @@ Floats = NDArray[np.float64]
 
 POSE_UNITS = np.array([0.2, 0.3])
 """What counts as one standard deviation of log scale and rotation (radians)."""
+WIDEST_START = 1.0
+"""A cell starts from its proposal within this of the prior's size, in log scale."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,9 @@ class Model:
 class Landscape:
     """The energy of one clump as a function of its cells' parameters, with the buffers to compute it fast."""
 
-    def __init__(self, clump: Clump, prior: ShapePrior, settings: Settings, scale: float) -> None:
+    def __init__(
+        self, clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None = None
+    ) -> None:
         self.settings = settings
         self.mean, self.modes = scale * prior.mean, scale * prior.modes * np.sqrt(prior.variances)
         mean_radius = float(self.mean.mean())
@@ -77,6 +83,11 @@ class Landscape:
         if prior.reach is not None and self.reach_known:
             self.targets = prior.reach.expected(self.exits, clump.seeds, mean_radius)
             self.precisions += settings.reach_weight * np.pi / (prior.rays * prior.reach.spread**2)
+        self.tolerances: Floats | None = None
+        self.proposed: NDArray[np.bool_] = np.zeros(len(clump.seeds), dtype=np.bool_)
+        self.layering: Layering | None = None
+        if evidence is not None:
+            self.heed(evidence.with_rays(prior.rays), mean_radius)
 
         self.values = clump.mask.astype(np.float64)
         self.left, self.union = np.ones(clump.mask.shape), np.zeros(clump.mask.shape, dtype=np.bool_)
@@ -85,8 +96,22 @@ class Landscape:
         self.covered: Floats | None = None
         self.covered_count = 0
 
+    def heed(self, evidence: Evidence, mean_radius: float) -> None:
+        """Take in proposals of outlines, before whatever the reach expects of the same rays, and of layers."""
+        settings = self.settings
+        if evidence.radii is not None and evidence.radii_doubt is not None and settings.ray_weight > 0:
+            known = np.isfinite(evidence.radii_doubt)
+            spread = np.hypot(evidence.radii_doubt, settings.ray_floor * mean_radius)
+            weight = settings.ray_weight * np.pi * mean_radius**2 / self.mean.size
+            self.targets = np.where(known, evidence.radii, self.targets)
+            self.precisions = np.where(known, weight / spread**2, self.precisions)
+            self.tolerances = np.where(known, settings.robustness * spread, np.inf)
+            self.proposed = np.asarray(known.any(axis=1))
+        if evidence.layers is not None and evidence.layers_doubt is not None and settings.layer_weight > 0:
+            self.layering = Layering(expected_layers(evidence.layers, evidence.layers_doubt, settings))
+
     def start(self) -> State:
-        """Mean shapes, aligned; or, where the prior knows how far a cell reaches, the hypotheses nearest to that."""
+        """Mean shapes, aligned; or the hypotheses nearest to proposals, or to how far cells are known to reach."""
         parameters = np.zeros((len(self.exits), self.modes.shape[1] + 2))
         if self.reach_known:
             squared = np.maximum(np.sum(self.modes**2, axis=0), 1e-12)
@@ -96,7 +121,28 @@ class Landscape:
             parameters[:, -2:] = self.aligned(parameters)
             limit = self.settings.start_scales / POSE_UNITS[0]
             parameters[:, -2] = np.clip(parameters[:, -2], -limit, limit)
+        if self.proposed.any():
+            parameters[self.proposed] = self.nearest(self.targets[self.proposed], self.precisions[self.proposed])
         return self.state(parameters)
+
+    def nearest(self, targets: Floats, precisions: Floats) -> Floats:
+        """Parameters (n, t + 2), not turned, of the hypotheses nearest to radii (n, K), inside the box.
+
+        The radii ``a (mean + modes z)`` are linear in the scale a and in ``a z``, so this is linear least squares, with
+        the penalties of ``a z`` and of ``a - 1`` for those of z and the log scale.
+        """
+        basis = np.column_stack([self.modes, self.mean])
+        prices = np.append(self.penalties[:-2], self.penalties[-2] / POSE_UNITS[0] ** 2)
+        normal = (precisions[:, None, :] * basis.T) @ basis + np.diag(prices)
+        # Without prices rays that are not known may leave it singular.
+        normal += 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(len(prices))
+        right = (precisions * targets) @ basis
+        right[:, -1] += prices[-1]
+        solution = np.linalg.solve(normal, right[..., None])[..., 0]
+        scales = np.clip(solution[:, -1:], np.exp(-WIDEST_START), np.exp(WIDEST_START))
+        inner = max(self.settings.box - 0.5, 0.0)
+        shapes = np.clip(solution[:, :-1] / scales, -inner, inner)
+        return np.hstack([shapes, np.log(scales) / POSE_UNITS[0], np.zeros_like(scales)])
 
     def aligned(self, parameters: Floats) -> Floats:
         """Scale and rotation of the alignment (equation 1), as parameters; open cells take the others' median scale."""
@@ -143,10 +189,14 @@ class Landscape:
                 basis[cell, :, :-2] -= np.outer(radii[cell] / radii[cell, limiting], basis[cell, limiting, :-2])
 
     def soft(self, parameters: Floats, radii: Floats) -> float:
-        """Soft discrepancy, and what shape, scale and reach cost."""
+        """Soft discrepancy, and what shape, scale, reach and evidence cost."""
         self.cover(radii)
         energy = _kernels.soft_discrepancy(self.values, self.size, self.left, self.touched, self.covered_count)
         energy += np.sum(self.penalties * parameters**2)
+        if self.layering is not None:
+            energy += self.layering.misfit()
+        if self.tolerances is not None:
+            return float(energy + ray_misfit(radii, self.targets, self.precisions, self.tolerances))
         return float(energy + np.sum(self.precisions * (radii - self.targets) ** 2))
 
     def hard(self, radii: Floats) -> int:
@@ -168,6 +218,9 @@ class Landscape:
     def model(self, state: State) -> Model:
         """Gauss-Newton model of the soft energy at a state."""
         self.cover(state.radii)
+        precisions = self.precisions
+        if self.tolerances is not None:
+            precisions = precisions * robust_weights(state.radii - self.targets, self.tolerances)
         gradient, blocks, pairs, shared = _kernels.normal_equations(
             self.rows,
             self.columns,
@@ -179,7 +232,8 @@ class Landscape:
             self.left,
             self.last,
             self.targets,
-            self.precisions,
+            precisions,
+            None if self.layering is None else self.layering.maps,
         )
         gradient += 2 * self.penalties * state.parameters
         diagonal = np.arange(len(self.penalties))
@@ -192,13 +246,15 @@ class Landscape:
         return Model(gradient, blocks, pairs, shared, free)
 
     def cover(self, radii: Floats) -> None:
-        """Bring the buffer of what is left uncovered up to these radii."""
+        """Bring the buffers of what is left uncovered, and of how often the rest is covered, up to these radii."""
         if self.covered is radii:
             return
         self.left.ravel()[self.touched[: self.covered_count]] = 1.0
         self.covered_count = _kernels.cover(
             self.rows, self.columns, radii, self.softness, self.table(radii), self.left, self.touched
         )
+        if self.layering is not None:
+            self.layering.count(self.rows, self.columns, radii, self.softness, self.table(radii))
         self.covered = radii
 
     def table(self, radii: Floats) -> PolarTable:

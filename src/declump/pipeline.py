@@ -11,14 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from declump import contours
-from declump.clumps import Clump, SeedOutsideWarning, checked_mask, seed_pixels, split_clumps
+from declump.clumps import Clump, SeedOutsideWarning, checked_mask, evidence_of, seed_pixels, split_clumps
 from declump.energy import hard_discrepancy
+from declump.evidence.gathering import gathered
+from declump.evidence.record import Evidence
 from declump.evolution import Evolution, evolve_clump
 from declump.prior import ShapePrior
 from declump.regions import Regions, find_regions
+from declump.regions.find import NUCLEUS_MICROMETRES
 from declump.segmentation import ClumpRecord, Segmentation
 from declump.settings import SETTINGS, Settings
 
+DEFAULT_EVIDENCE = "rays"
 CROWDING = 0.94
 """Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
 LARGEST_IN_IMAGE = 4.0
@@ -33,6 +37,7 @@ def evolve(
     mask: ArrayLike,
     seeds: ArrayLike,
     *,
+    evidence: Evidence | None = None,
     prior: ShapePrior | str | Path = "default",
     setting: str | Settings = "joint",
     scale: float | None = None,
@@ -47,6 +52,9 @@ def evolve(
     seeds : (N, 2) float
         Row and column of one point in each object, in a cell the centroid of its nucleus. A seed is taken at the centre
         of its pixel.
+    evidence : Evidence, optional
+        What is known of the objects beside the mask: proposals of their outlines, one row a seed, and of the number of
+        layers, each with its doubt. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
         What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
     setting : "joint", "paper" or Settings
@@ -67,7 +75,8 @@ def evolve(
     Raises
     ------
     ValueError
-        For arrays of the wrong shape, seeds outside the image, two seeds on one pixel, an unknown setting.
+        For arrays of the wrong shape, seeds outside the image, two seeds on one pixel, an unknown setting,
+        evidence of other seeds or another image.
 
     Examples
     --------
@@ -81,6 +90,8 @@ def evolve(
     mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     chosen = _settings(setting)
+    if evidence is not None:
+        evidence.check(len(pixels), mask.shape)
     if scale is not None and not 0 < scale * prior.mean.mean() <= LARGEST_IN_IMAGE * np.sqrt(mask.size):
         raise ValueError(
             "the scale is a number > 0, the size of the objects relative to the prior's, whose mean radius is "
@@ -93,7 +104,7 @@ def evolve(
     records, done = [], 0
     for clump in clumps:
         if clump.cells.size:
-            evolution = _evolve_at_fitting_resolution(clump, prior, chosen, size)
+            evolution = _evolve_at_fitting_resolution(clump, prior, chosen, size, evidence)
             radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
             records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
             done += len(clump.cells)
@@ -116,6 +127,8 @@ def segment(
     image: ArrayLike,
     *,
     regions: Regions | str | Path = "default",
+    evidence: Evidence | str | None = None,
+    rays: str | Path = "default",
     prior: ShapePrior | str | Path = "default",
     setting: str | Settings = "joint",
     pixel_size: float | None = None,
@@ -131,6 +144,12 @@ def segment(
     regions : Regions, str or Path
         Where there is any cell and where the nuclei are; or how to find that: see the ``model`` of
         :func:`declump.find_regions`.
+    evidence : Evidence or str, optional
+        What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
+        proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
+        By default ``"rays"``; with the setting ``"paper"``, ``"clump"``.
+    rays : str or Path
+        Network of the ray proposals: ``"default"``, or an ONNX file of ``declump train rays``.
     prior, setting, progress
         See :func:`evolve`.
     pixel_size : float, optional
@@ -151,7 +170,15 @@ def segment(
         found = regions
     else:
         found = find_regions(image, model=regions, diameter=diameter, pixel_size=pixel_size)
-    result = evolve(found.clump, found.seeds, prior=prior, setting=setting, progress=progress)
+    if evidence is None:
+        evidence = "clump" if setting == "paper" else DEFAULT_EVIDENCE
+    if isinstance(evidence, str):
+        if diameter is None and pixel_size is not None:
+            diameter = NUCLEUS_MICROMETRES / pixel_size
+        known = gathered(image, found, evidence, model=rays, diameter=diameter)
+    else:
+        known = evidence
+    result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
     return replace(result, nuclei=found.nuclei)
 
 
@@ -172,16 +199,21 @@ def _settings(setting: str | Settings) -> Settings:
     return SETTINGS[setting]
 
 
-def _evolve_at_fitting_resolution(clump: Clump, prior: ShapePrior, settings: Settings, scale: float) -> Evolution:
+def _evolve_at_fitting_resolution(
+    clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None
+) -> Evolution:
     """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
     size = scale * prior.mean.mean()
     clump = clump.with_room(int(ROOM * size))
+    own = None if evidence is None else evidence_of(clump, evidence)
     stride = min(int(np.ceil(size / LARGEST_RADIUS)), *clump.mask.shape)
     if stride == 1:
-        return evolve_clump(clump, prior, settings, scale=scale)
+        return evolve_clump(clump, prior, settings, scale=scale, evidence=own)
     mask = np.ascontiguousarray(clump.mask[stride // 2 :: stride, stride // 2 :: stride])
     seeds = np.minimum(clump.seeds // stride, np.array(mask.shape) - 1)
-    evolution = evolve_clump(replace(clump, mask=mask, seeds=seeds), prior, settings, scale=scale / stride)
+    own = None if own is None else own.strided(stride)
+    coarse = replace(clump, mask=mask, seeds=seeds)
+    evolution = evolve_clump(coarse, prior, settings, scale=scale / stride, evidence=own)
     radii = evolution.radii * stride
     history = [value * stride**2 for value in evolution.history[:-1]]
     return replace(evolution, radii=radii, history=(*history, hard_discrepancy(clump.mask, clump.seeds, radii)))

@@ -22,6 +22,16 @@ class Settings:
         The same for the log scale, in units of ``penalty``.
     reach_weight : float
         Weight of the distance from the expected reach, where the prior knows it.
+    ray_weight : float
+        Weight of proposed outlines (:class:`declump.evidence.Evidence`): what a cell costs that is everywhere one
+        standard deviation off its proposal, in units of the area of a disc with the mean radius.
+    ray_floor : float
+        Standard deviation that is added, in quadrature, to the doubt of every proposed radius.
+    layer_weight : float
+        Weight of a pixel of the proposed number of layers where that is certain, in units of one of the clump.
+    robustness : float
+        From this many standard deviations on, a proposed radius or number of layers is rather taken for wrong; more
+        than 0, infinite for plain least squares.
     start_scales : float
         The alignment's log scale is taken within plus or minus this.
     box : float
@@ -42,6 +52,10 @@ class Settings:
     penalty: float
     scale_penalty: float
     reach_weight: float
+    ray_weight: float
+    ray_floor: float
+    layer_weight: float
+    robustness: float
     start_scales: float
     box: float
     softness: float
@@ -57,6 +71,10 @@ SETTINGS = {
         penalty=0.003,
         scale_penalty=3.0,
         reach_weight=0.002,
+        ray_weight=0.018,
+        ray_floor=0.03,
+        layer_weight=0.2,
+        robustness=3.0,
         start_scales=0.1,
         box=3.0,
         softness=0.06,
@@ -70,6 +88,10 @@ SETTINGS = {
         penalty=0.0,
         scale_penalty=0.0,
         reach_weight=0.0,
+        ray_weight=0.0,
+        ray_floor=0.0,
+        layer_weight=0.0,
+        robustness=np.inf,
         start_scales=np.inf,
         box=np.inf,
         softness=0.06,

@@ -8,6 +8,7 @@ Shapes are written in these letters: N cells of a clump, K rays, P parameters a 
 """
 
 from declump._kernels.discrepancy import cover, hard_discrepancy, soft_discrepancy
+from declump._kernels.layers import count_layers, layer_misfit
 from declump._kernels.model import normal_equations
 from declump._kernels.poses import pose, rotation_taps
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings
@@ -16,11 +17,13 @@ from declump._kernels.types import ON_EDGE
 
 __all__ = [
     "ON_EDGE",
+    "count_layers",
     "cover",
     "fill_contour",
     "first_exits",
     "hard_discrepancy",
     "largest_copy",
+    "layer_misfit",
     "normal_equations",
     "outermost_crossings",
     "pose",

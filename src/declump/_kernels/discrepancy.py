@@ -21,6 +21,23 @@ def entries_within(distances: Floats, first: int, end: int, limit: float) -> int
 
 
 @njit(cache=True, nogil=True)
+def outline_bands(radii: Floats, softness: float, table: Table) -> tuple[Ints, int]:
+    """First and end entry (N, K, 2) of the band round each outline, sector by sector, and how many lie in all."""
+    starts, _, _, distances, _ = table
+    cells, rays = radii.shape
+    count = 0
+    bands = np.empty((cells, rays, 2), dtype=np.int64)
+    for cell in range(cells):
+        for sector in range(rays):
+            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
+            end = starts[sector + 1]
+            bands[cell, sector, 0] = entries_within(distances, starts[sector], end, min(near, far) - softness)
+            bands[cell, sector, 1] = entries_within(distances, bands[cell, sector, 0], end, max(near, far) + softness)
+            count += bands[cell, sector, 1] - bands[cell, sector, 0]
+    return bands, count
+
+
+@njit(cache=True, nogil=True)
 def cover(
     rows: Ints,
     columns: Ints,

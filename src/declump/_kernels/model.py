@@ -1,12 +1,13 @@
-"""Gradient and block-sparse Gauss-Newton Hessian of the soft discrepancy."""
+"""Gradient and block-sparse Gauss-Newton Hessian of the soft energy."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from declump._kernels.discrepancy import entries_within
-from declump._kernels.types import Floats, Ints, Meetings, Table
+from declump._kernels.discrepancy import outline_bands
+from declump._kernels.layers import gather_layers_on_rays
+from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, Table
 
 
 @njit(cache=True, nogil=True)
@@ -22,19 +23,22 @@ def normal_equations(
     last: Ints,
     targets: Floats,
     precisions: Floats,
+    layers: LayerMaps | None = None,
 ) -> tuple[Floats, Floats, Ints, Floats]:
     """Gradient, diagonal blocks and off-diagonal blocks of the Gauss-Newton model of the soft energy.
 
     Twin of :func:`declump.energy.normal_equations`. ``left`` is what :func:`cover` gives for these radii; ``last`` is
-    scratch, -1 for every pixel before and after. What the pixels say is gathered on the rays first, which costs little,
-    and then carried over to the parameters.
+    scratch, -1 for every pixel before and after. A robust loss of the rays is in the precisions, re-weighted for these
+    radii; ``layers`` are as in :func:`layer_misfit`, and without them no time is spent on layers. What the pixels say
+    is gathered on the rays first, which costs little, and then carried over to the parameters.
 
     Returns
     -------
     gradient : (N, P)
     blocks : (N, P, P)
     pairs : (Q, 2) int64
-        The pairs of cells whose outlines meet in a pixel; only they share a block.
+        The pairs of cells whose outlines meet in a pixel; only they share a block. With layers a pair may be there
+        twice: its blocks add up.
     shared : (Q, P, P)
     """
     by_radius, diagonal, adjacent, meetings = _gather_on_rays(
@@ -44,8 +48,14 @@ def normal_equations(
         for ray in range(radii.shape[1]):
             by_radius[cell, ray] += 2 * precisions[cell, ray] * (radii[cell, ray] - targets[cell, ray])
             diagonal[cell, ray] += 2 * precisions[cell, ray]
-    gradient, blocks = _own_blocks(basis, by_radius, diagonal, adjacent)
     pairs, shared = _shared_blocks(basis, meetings)
+    if layers is not None:
+        meetings = gather_layers_on_rays(
+            rows, columns, radii, softness, table, layers, last, by_radius, diagonal, adjacent
+        )
+        layer_pairs, layer_shared = _shared_blocks(basis, meetings)
+        pairs, shared = np.concatenate((pairs, layer_pairs)), np.concatenate((shared, layer_shared))
+    gradient, blocks = _own_blocks(basis, by_radius, diagonal, adjacent)
     return gradient, blocks, pairs, shared
 
 
@@ -67,18 +77,10 @@ def _gather_on_rays(
     cells meet in a pixel is kept as ``meetings``: for each visit of a pixel its cell, sector, fraction, slope, and the
     visit by an earlier cell or -1.
     """
-    starts, d_rows, d_columns, distances, fractions = table
+    _, d_rows, d_columns, distances, fractions = table
     cells, rays = radii.shape
     height = left.size // width
-    capacity = 0
-    bands = np.empty((cells, rays, 2), dtype=np.int64)
-    for cell in range(cells):
-        for sector in range(rays):
-            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
-            end = starts[sector + 1]
-            bands[cell, sector, 0] = entries_within(distances, starts[sector], end, min(near, far) - softness)
-            bands[cell, sector, 1] = entries_within(distances, bands[cell, sector, 0], end, max(near, far) + softness)
-            capacity += bands[cell, sector, 1] - bands[cell, sector, 0]
+    bands, capacity = outline_bands(radii, softness, table)
     visit_cell = np.empty(capacity, dtype=np.int32)
     visit_sector = np.empty(capacity, dtype=np.int32)
     visit_fraction = np.empty(capacity)

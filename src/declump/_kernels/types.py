@@ -11,6 +11,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 Mask = NDArray[np.bool_]
 Table = tuple[Ints, Ints, Ints, Floats, Floats]
+LayerMaps = tuple[Floats, Floats, Floats, Floats]
 Meetings = tuple[Ints, Ints, Floats, Floats, Ints]
 TAU = 2 * np.pi
 ON_EDGE = 1e-9

@@ -1,0 +1,131 @@
+"""How many cells lie over each pixel, against how many are expected there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from declump._kernels.discrepancy import entries_within, outline_bands
+from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, Table
+
+
+@njit(cache=True, nogil=True)
+def count_layers(
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    softness: float,
+    table: Table,
+    sums: Floats,
+    touched: Ints,
+) -> int:
+    """Add to ``sums`` (H, W; zeros before) the soft coverage by every cell; give the number of pixels touched.
+
+    ``touched`` receives the flat indices of pixels above zero; see :func:`cover` for the table.
+    """
+    starts, d_rows, d_columns, distances, fractions = table
+    cells, rays = radii.shape
+    height, width = sums.shape
+    flat = sums.ravel()
+    count = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            near = radii[cell, sector]
+            far = radii[cell, sector + 1 if sector + 1 < rays else 0]
+            outside = entries_within(distances, starts[sector], starts[sector + 1], max(near, far) + softness)
+            for entry in range(starts[sector], outside):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                if not (0 <= row < height and 0 <= column < width):
+                    continue
+                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
+                covered = 1.0 if depth >= 1 else 0.5 + depth * (3 - depth * depth) / 4
+                # Rounding may leave nothing, or less, just inside the band: a pixel is touched once only.
+                if depth > -1 and covered > 0.0:
+                    pixel = row * width + column
+                    if flat[pixel] == 0.0:
+                        touched[count] = pixel
+                        count += 1
+                    flat[pixel] += covered
+    return count
+
+
+@njit(cache=True, nogil=True)
+def layer_misfit(layers: LayerMaps, empty: float, touched: Ints, count: int) -> float:
+    """Sum of ``weight loss(sum - count)`` over all pixels; twin of :func:`declump.energy.layer_misfit`.
+
+    ``layers`` are the counts, weights and tolerances of :class:`declump.energy.Layers` and the sums that
+    :func:`count_layers` gives; ``empty`` is the misfit without any cell.
+    """
+    counts, weights, tolerances, sums = layers[0].ravel(), layers[1].ravel(), layers[2].ravel(), layers[3].ravel()
+    total = empty
+    for place in range(count):
+        pixel = touched[place]
+        expected, residual = counts[pixel], sums[pixel] - counts[pixel]
+        share, share_empty = residual / tolerances[pixel], expected / tolerances[pixel]
+        loss = residual * residual / (1 + share * share)
+        total += weights[pixel] * (loss - expected * expected / (1 + share_empty * share_empty))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def gather_layers_on_rays(
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    softness: float,
+    table: Table,
+    layers: LayerMaps,
+    last: Ints,
+    by_radius: Floats,
+    diagonal: Floats,
+    adjacent: Floats,
+) -> Meetings:
+    """Add the derivatives of the layer misfit by the radii to those of the discrepancy, (N, K) each.
+
+    Other than the union, the sum feels an outline wherever it runs, inside other cells as well. The meetings are those
+    of :func:`declump._kernels.model.normal_equations`, with the weight of a pixel in their slopes.
+    """
+    _, d_rows, d_columns, distances, fractions = table
+    height, width = layers[0].shape
+    counts, weights, tolerances, sums = layers[0].ravel(), layers[1].ravel(), layers[2].ravel(), layers[3].ravel()
+    cells, rays = radii.shape
+    bands, capacity = outline_bands(radii, softness, table)
+    visit_cell = np.empty(capacity, dtype=np.int32)
+    visit_sector = np.empty(capacity, dtype=np.int32)
+    visit_fraction = np.empty(capacity)
+    visit_slope = np.empty(capacity)
+    visit_before = np.empty(capacity, dtype=np.int32)
+    visit_pixel = np.empty(capacity, dtype=np.int64)
+    visits = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            following = sector + 1 if sector + 1 < rays else 0
+            near, far = radii[cell, sector], radii[cell, following]
+            for entry in range(bands[cell, sector, 0], bands[cell, sector, 1]):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                if not (0 <= row < height and 0 <= column < width):
+                    continue
+                pixel = row * width + column
+                fraction = fractions[entry]
+                depth = (near + fraction * (far - near) - distances[entry]) / softness
+                if weights[pixel] == 0.0 or depth <= -1 or depth >= 1:
+                    continue
+                residual = sums[pixel] - counts[pixel]
+                share = residual / tolerances[pixel]
+                weight = weights[pixel] / ((1 + share * share) * (1 + share * share))
+                slope = 0.75 * (1 - depth * depth) / softness
+                push = 2 * weight * residual * slope
+                by_radius[cell, sector] += push * (1 - fraction)
+                by_radius[cell, following] += push * fraction
+                squared = 2 * weight * slope * slope
+                diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
+                diagonal[cell, following] += squared * fraction * fraction
+                adjacent[cell, sector] += squared * fraction * (1 - fraction)
+                visit_cell[visits], visit_sector[visits] = cell, sector
+                visit_fraction[visits], visit_slope[visits] = fraction, np.sqrt(weight) * slope
+                visit_before[visits], visit_pixel[visits] = last[pixel], pixel
+                last[pixel] = visits
+                visits += 1
+    for visit in range(visits):
+        last[visit_pixel[visit]] = -1
+    return visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
