@@ -9,11 +9,12 @@ the other, which tells what choosing them is worth; the defaults are what is cho
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from choosing import chosen
 from declump.datasets import isbi2014, isbi2015
 from declump.regions.channels import channels
 from declump.regions.find import NUCLEUS_DIAMETER, regions_of
@@ -61,18 +62,8 @@ def merit(folds: list[dict[str, list[tuple]]], rules: NucleusRules) -> float:
     return float(np.mean([f1(examples, rules) for fold in folds for examples in fold.values()]))
 
 
-def chosen(folds: list[dict[str, list[tuple]]]) -> NucleusRules:
-    """Change one rule at a time for the better, until none is."""
-    rules, best = RULES, merit(folds, RULES)
-    while True:
-        before = best
-        for name, values in CHOICES.items():
-            for value in values:
-                trial = replace(rules, **{name: value})
-                if trial != rules and (worth := merit(folds, trial)) > best + LEAST_GAIN:
-                    rules, best = trial, worth
-        if best == before:
-            return rules
+def best(folds: list[dict[str, list[tuple]]]) -> NucleusRules:
+    return chosen(RULES, CHOICES, lambda rules: merit(folds, rules), least_gain=LEAST_GAIN)
 
 
 def main() -> None:
@@ -83,10 +74,10 @@ def main() -> None:
     folds = [seen_by(model, options.data) for model in sorted(options.models.glob("regions-*.onnx"))]
     for index, fold in enumerate(folds):
         others = folds[:index] + folds[index + 1 :]
-        rules = chosen(others) if others else RULES
+        rules = best(others) if others else RULES
         for name, examples in fold.items():
             print(f"fold {index}, {name}: F1 {f1(examples, rules):.3f} with {asdict(rules)} chosen on the other folds")
-    rules = chosen(folds)
+    rules = best(folds)
     print(f"chosen on all folds: {asdict(rules)}, mean F1 {merit(folds, rules):.3f}")
 
 

@@ -1,0 +1,186 @@
+"""Evidence beside the clump: what each kind is worth, and what each stage of the pipeline costs.
+
+    python benchmarks/evidence.py --data ../shared/data --write
+
+The models in benchmarks/models come in folds (regions-a with rays-a, ...): each learnt without the images that its card
+names as held out, and only those are measured, with a shape prior of the other images. Each stage is replaced by the
+truth in turn, which shows what limits the whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+import declump
+from declump.datasets import AnnotatedImage, isbi2014, isbi2015
+from declump.evaluation import Score, pool
+from declump.evidence import Evidence
+from declump.evidence.gathering import gathered
+from declump.regions import Regions, find_regions
+from declump.segmentation import Segmentation
+from declump.sessions import read_card
+from pages import ROOT, commit, replace_part
+
+READERS = {"ISBI 2015": isbi2015, "ISBI 2014": isbi2014}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An image that the models of a fold did not see."""
+
+    image: AnnotatedImage
+    prior: declump.ShapePrior
+    found: Regions
+    rays: Path
+
+    @property
+    def true(self) -> Regions:
+        """True regions, with the layers that the network found."""
+        labels = self.image.nucleus_labels
+        return Regions(self.image.clump, labels, self.found.layers, self.found.layers_doubt)
+
+    def mixed(self, clump: Regions, nuclei: Regions) -> Regions:
+        """Clump of one, nuclei of another; a nucleus outside the clump brings its own place."""
+        return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei, self.found.layers, self.found.layers_doubt)
+
+
+def evolved(case: Case, regions: Regions, kind: str) -> Segmentation:
+    evidence = gathered(case.image.image, regions, kind, model=case.rays)
+    return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
+
+
+def proposed(case: Case, regions: Regions) -> Segmentation:
+    """What the ray network says, without any evolution."""
+    evidence = gathered(case.image.image, regions, "rays", model=case.rays)
+    assert evidence is not None and evidence.radii is not None
+    nowhere = np.zeros(len(regions.seeds), np.int64)
+    return Segmentation(regions.clump.shape, regions.seeds, evidence.with_rays(360).radii, nowhere)
+
+
+def with_true_layers(case: Case, regions: Regions) -> Segmentation:
+    layers = case.image.cells.sum(axis=0).astype(float)
+    evidence = Evidence(layers=layers, layers_doubt=np.zeros_like(layers))
+    return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
+
+
+def with_true_rays(case: Case, regions: Regions) -> Segmentation:
+    radii = declump.shape_examples(case.image.cells, regions.seeds).radii
+    evidence = Evidence(radii=radii, radii_doubt=np.ones_like(radii))
+    return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
+
+
+Way = tuple[str, bool, Callable[[Case], Segmentation]]
+WAYS: tuple[Way, ...] = (
+    ("true regions, `clump` (shape only)", True, lambda case: evolved(case, case.true, "clump")),
+    ("true regions, `layers`", True, lambda case: evolved(case, case.true, "layers")),
+    ("true regions, ray proposals alone, no evolution", True, lambda case: proposed(case, case.true)),
+    ("true regions, `rays`", True, lambda case: evolved(case, case.true, "rays")),
+    ("true regions, `rays+layers`", True, lambda case: evolved(case, case.true, "rays+layers")),
+    ("true regions, true layers", True, lambda case: with_true_layers(case, case.true)),
+    ("true regions, true rays", True, lambda case: with_true_rays(case, case.true)),
+    ("found clump, true nuclei, `rays`", True, lambda case: evolved(case, case.mixed(case.found, case.true), "rays")),
+    ("true clump, found nuclei, `rays`", False, lambda case: evolved(case, case.mixed(case.true, case.found), "rays")),
+    ("end to end, `clump`", False, lambda case: evolved(case, case.found, "clump")),
+    ("end to end, `layers`", False, lambda case: evolved(case, case.found, "layers")),
+    ("end to end, ray proposals alone", False, lambda case: proposed(case, case.found)),
+    ("end to end, `rays`", False, lambda case: evolved(case, case.found, "rays")),
+    ("end to end, `rays+layers`", False, lambda case: evolved(case, case.found, "rays+layers")),
+)
+HEADER = (
+    "| | overlapping cells | hidden by 3/4 or more | Dice <= 0.7 | all cells, missed ones 0 | good cells | FNo | FDo "
+    "| ms a cell |\n|---|---|---|---|---|---|---|---|---|"
+)
+
+
+def line(label: str, score: Score, milliseconds: float) -> str:
+    hidden = score.overlap_degree > 0
+    bad = 100 * np.mean(score.dice[hidden] <= 0.7)
+    return (
+        f"| {label} | {score.dice_overlapping:.3f} | {score.dice_by_overlap[-1]:.3f} | {bad:.1f} % "
+        f"| {score.dice_all:.3f} | {score.dice_good:.3f} | {score.fno:.3f} | {score.fdo:.3f} | {milliseconds:.0f} |"
+    )
+
+
+def cases_of(name: str, data: Path, models: Path) -> list[Case]:
+    images = list(READERS[name].read(data / name.lower().replace(" ", "")))
+    cases = []
+    for regions in sorted(models.glob("regions-*.onnx")):
+        rays = regions.with_name(regions.name.replace("regions", "rays"))
+        unseen = set(read_card(regions)["held out"])
+        if not rays.exists() or set(read_card(rays)["held out"]) != unseen:
+            sys.exit(f"{regions} needs a {rays.name} beside it that holds out the same images")
+        prior = declump.learn_prior([image for image in images if image.name not in unseen])
+        cases += [
+            Case(image, prior, find_regions(image.image, model=regions), rays)
+            for image in images
+            if image.name in unseen
+        ]
+    return cases
+
+
+def row(cases: list[Case], way: Way) -> str:
+    label, by_nucleus, run = way
+    scores, seconds, count = [], 0.0, 0
+    for case in cases:
+        start = time.perf_counter()
+        result = run(case)
+        seconds, count = seconds + time.perf_counter() - start, count + len(result)
+        matching = "order" if by_nucleus else "greedy"
+        scores.append(declump.score(case.image.cells, result.masks, matching=matching))
+    return line(label, pool(scores), 1e3 * seconds / max(count, 1))
+
+
+def calibration(cases: list[Case]) -> list[str]:
+    """How often the true outline lies within so many standard deviations of the proposal, by the doubt."""
+    off, doubts = [], []
+    for case in cases:
+        evidence = gathered(case.image.image, case.true, "rays", model=case.rays)
+        examples = declump.shape_examples(case.image.cells, case.true.seeds, rays=evidence.radii.shape[1])
+        whole = ~examples.cut
+        off.append(np.abs(evidence.radii - examples.radii)[whole].ravel())
+        doubts.append(evidence.radii_doubt[whole].ravel())
+    off, doubt = np.concatenate(off), np.concatenate(doubts)
+    edges = (0, 1, 2, 4, 8, 16, np.inf)
+    groups = [(f"{low} to {high}", (doubt >= low) & (doubt < high)) for low, high in pairwise(edges)]
+    lines = [
+        "| doubt in pixels | rays | mean error | within 1 deviation | within 2 |",
+        "|---|---|---|---|---|",
+    ]
+    for label, chosen in [*groups, ("all", doubt > 0)]:
+        if chosen.sum() >= 50:
+            error, ratios = off[chosen].mean(), off[chosen] / doubt[chosen]
+            within = " | ".join(f"{100 * np.mean(ratios < limit):.0f} %" for limit in (1, 2))
+            lines.append(f"| {label} | {chosen.sum()} | {error:.1f} px | {within} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/results.md")
+    options = parser.parse_args()
+    text = [f"Measured by `python benchmarks/evidence.py --write` at commit {commit()}.", ""]
+    for name in READERS:
+        cases = cases_of(name, options.data, options.models)
+        cells = sum(len(case.image.cells) for case in cases)
+        text += [f"### {name}: {len(cases)} unseen images, {cells} cells", "", HEADER]
+        for way in WAYS:
+            text.append(row(cases, way))
+            print(text[-1], file=sys.stderr, flush=True)
+        text += ["", f"Calibration of the rays' doubt, {name}, true regions:", "", *calibration(cases), ""]
+    print("\n".join(text))
+    if options.write:
+        replace_part("docs/results.md", "evidence", "\n".join(text))
+
+
+if __name__ == "__main__":
+    main()

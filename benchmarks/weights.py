@@ -1,0 +1,100 @@
+"""Learns the weights of the evidence on images that the networks did not see.
+
+    python benchmarks/weights.py --data ../shared/data
+
+Weights are chosen on the held-out images of one fold of benchmarks/models and measured on those of the other, which
+tells what choosing them is worth; the settings of the package are what is chosen on all of them together. Half of the
+merit is Dice over overlapping cells with true regions, half end to end over all cells, missed ones counting 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import declump
+from choosing import chosen
+from declump.evaluation import pool
+from declump.evidence.gathering import gathered
+from declump.settings import SETTINGS, Settings
+from evidence import READERS, Case, cases_of
+from pages import ROOT
+
+CHOICES = {
+    "ray_weight": (0.006, 0.018, 0.05, 0.15),
+    "ray_floor": (0.0, 0.03, 0.06),
+    "robustness": (2.0, 3.0, 6.0, np.inf),
+    "layer_weight": (0.0, 0.05, 0.2, 0.5),
+    "penalty": (0.001, 0.003),
+    "scale_penalty": (0.3, 1.0, 3.0),
+}
+LEAST_GAIN = 5e-4
+Ready = tuple[Case, list[tuple]]
+
+
+def ready(cases: list[Case], kind: str) -> list[Ready]:
+    """Cases with their evidence, which does not depend on the weights."""
+    return [
+        (
+            case,
+            [
+                (regions, gathered(case.image.image, regions, kind, model=case.rays))
+                for regions in (case.true, case.found)
+            ],
+        )
+        for case in cases
+    ]
+
+
+def merit(sets: list[list[Ready]], settings: Settings) -> float:
+    """Mean over data sets of Dice with true regions and end to end."""
+    worths = []
+    for cases in sets:
+        scores = ([], [])
+        for case, evidences in cases:
+            for which, (regions, evidence) in enumerate(evidences):
+                found = declump.evolve(
+                    regions.clump, regions.seeds, evidence=evidence, prior=case.prior, setting=settings
+                )
+                matching = ("order", "greedy")[which]
+                scores[which].append(declump.score(case.image.cells, found.masks, matching=matching))
+        worths.append((pool(scores[0]).dice_overlapping + pool(scores[1]).dice_all) / 2)
+    return float(np.mean(worths))
+
+
+def difference(settings: Settings) -> dict[str, float]:
+    return {name: getattr(settings, name) for name in CHOICES}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
+    parser.add_argument("--kind", default="rays", choices=("rays", "layers", "rays+layers"))
+    options = parser.parse_args()
+    sets = [ready(cases_of(name, options.data, options.models), options.kind) for name in READERS]
+    folds = sorted({case.rays for cases in sets for case, _ in cases})
+    choices = {name: values for name, values in CHOICES.items() if "layers" in options.kind or name != "layer_weight"}
+    start = replace(SETTINGS["joint"])
+    for fold in folds:
+        own = [[part for part in cases if part[0].rays == fold] for cases in sets]
+        others = [[part for part in cases if part[0].rays != fold] for cases in sets]
+        if all(others):
+            learnt = chosen(
+                start, choices, lambda settings, others=others: merit(others, settings), least_gain=LEAST_GAIN
+            )
+            print(
+                f"{fold.stem}: {merit(own, start):.4f} with the present weights, {merit(own, learnt):.4f} with those "
+                f"learnt on the other folds, {difference(learnt)}",
+                flush=True,
+            )
+    learnt = chosen(start, choices, lambda settings: merit(sets, settings), least_gain=LEAST_GAIN)
+    print(f"on all folds: {merit(sets, start):.4f} with the present weights, {merit(sets, learnt):.4f} with")
+    print(difference(learnt))
+
+
+if __name__ == "__main__":
+    main()
