@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from declump.io import read_contours, read_mask_stack, write_results
-from declump.io import results as results_module
+from declump.io import FORMATS, read, read_contours, read_mask_stack, write_results
 from declump.segmentation import ClumpRecord, Segmentation
 
 FILES = {"masks.tif", "contours.json", "cells.csv", "overlay.png"}
@@ -88,7 +87,7 @@ def test_table(tmp_path: Path) -> None:
 
 def test_contours_are_plain_json(tmp_path: Path) -> None:
     content = json.loads(write_results(segmentation(), tmp_path / "out")["contours.json"].read_text())
-    assert list(content) == ["format", "version", "shape", "rays", "cells", "clumps"]
+    assert list(content) == ["format", "version", "shape", "rays", "nuclei", "cells", "clumps"]
     assert [cell["id"] for cell in content["cells"]] == [1, 2, 3]
     assert [cell["clump"] for cell in content["cells"]] == [1, 1, None]
     assert content["clumps"][0] == {"id": 1, "size": 900, "stopped": "explained", "history": [500, 40, 17]}
@@ -129,7 +128,7 @@ def test_a_failure_leaves_nothing_behind(
     def fail(*_arguments: object) -> None:
         raise failure
 
-    monkeypatch.setattr(results_module, "_write_table", fail)
+    monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=fail))
     for folder in (tmp_path / "old", tmp_path / "new" / "deep"):
         with pytest.raises(type(failure)):
             write_results(segmentation(2), folder, overwrite=True)
@@ -170,10 +169,11 @@ def test_image_of_another_size(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"format": "other"}, "its format is 'other'"),
-        ({"version": 2}, "version 2"),
+        ({"version": 3}, "version 3"),
         ({"rays": 7}, "reshape"),
         ({"cells": 3}, ""),
         ({"cells": [{"id": 1}]}, "it lacks 'radii'"),
+        ({"nuclei": True}, "it lacks 'nucleus'"),
         ({"shape": [1, 2, 3]}, "unpack"),
         ({"shape": None}, ""),
         ({"clumps": []}, "it lacks 'clumps'"),
@@ -202,3 +202,84 @@ def test_cells_without_records(tmp_path: Path) -> None:
     given = replace(segmentation(), clumps=())
     write_results(given, tmp_path / "out")
     assert read_contours(tmp_path / "out").clumps == ()
+
+
+def test_every_format_has_its_own_file() -> None:
+    assert len({entry.file for entry in FORMATS.values()}) == len(FORMATS)
+
+
+def test_all_formats_give_the_same_bytes_again(tmp_path: Path) -> None:
+    image = np.random.default_rng(0).integers(0, 256, (60, 70, 3)).astype(np.uint8)
+    nuclei = np.zeros((60, 70), np.int32)
+    nuclei[20:24, 30:37], nuclei[5:9, 5] = 1, 2
+    given = replace(segmentation(), nuclei=nuclei)
+    for name in ("a", "b"):
+        files = write_results(given, tmp_path / name, image=image, formats=tuple(FORMATS))
+        assert list(files) == [entry.file for entry in FORMATS.values()]
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    write_results(read(tmp_path / "a"), tmp_path / "c", image=image, formats=tuple(FORMATS))
+    assert contents(tmp_path / "a") == contents(tmp_path / "c")
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_all_formats_of_few_cells(tmp_path: Path, count: int) -> None:
+    files = write_results(segmentation(count), tmp_path, formats=tuple(FORMATS))
+    assert len(files) == len(FORMATS) - (count == 0)
+    assert len(read(tmp_path)) == count
+
+
+def test_chosen_formats(tmp_path: Path) -> None:
+    assert set(write_results(segmentation(), tmp_path / "one", formats="coco")) == {"coco.json"}
+    files = write_results(segmentation(), tmp_path / "two", formats=("geojson", "csv", "geojson"))
+    assert list(files) == ["cells.geojson", "cells.csv"]
+    with pytest.raises(ValueError, match=r"no format 'geo'; the formats are masks, contours, .*, svg\Z"):
+        write_results(segmentation(), tmp_path / "three", formats=("csv", "geo"))
+    assert not (tmp_path / "three").exists()
+
+
+def test_no_file_of_an_earlier_result_stays(tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path, formats=tuple(FORMATS))
+    (tmp_path / "mine.txt").write_text("mine")
+    write_results(segmentation(), tmp_path, formats=("ome-zarr", "csv"), overwrite=True)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"cells.ome.zarr", "cells.csv", "mine.txt"}
+    write_results(segmentation(), tmp_path, formats=("csv",), overwrite=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"cells.csv", "mine.txt"}
+
+
+def test_measurements_fill_the_table(tmp_path: Path) -> None:
+    columns = {"id": [1, 2, 3], "area_um2": np.array([0.5, np.nan, 2])}
+    write_results(segmentation(), tmp_path, measurements=columns)
+    assert (tmp_path / "cells.csv").read_text() == "id,area_um2\n1,0.5\n2,\n3,2\n"
+
+
+def test_folders_are_read_by_the_file_that_holds_most(tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path / "all", formats=tuple(FORMATS))
+    assert len(read(tmp_path / "all")) == 3
+    write_results(segmentation(), tmp_path / "some", formats=("planes", "csv"))
+    assert len(read(tmp_path / "some")) == 2
+    write_results(segmentation(), tmp_path / "none", formats=("csv",))
+    with pytest.raises(FileNotFoundError, match="there is no contours file"):
+        read(tmp_path / "none")
+
+
+def test_what_is_not_read_back(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read(tmp_path / "missing.json")
+    files = write_results(segmentation(), tmp_path, formats=("svg", "ome-zarr"))
+    for path in files.values():
+        with pytest.raises(ValueError, match="is not to be read back"):
+            read(path)
+    for name in ("a.tif", "a.txt", "a.json"):
+        (tmp_path / name).write_text("hello")
+        with pytest.raises(ValueError, match=r"\A[^\n]*is no [^\n]*file[^\n]*\Z"):
+            read(tmp_path / name)
+
+
+def test_a_later_version_is_refused(tmp_path: Path) -> None:
+    path = write_results(segmentation(), tmp_path, formats="coco")["coco.json"]
+    document = json.loads(path.read_text())
+    document["info"]["declump"]["version"] = 2
+    path.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match="has version 2, this declump reads up to 1"):
+        read(path)

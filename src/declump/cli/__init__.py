@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from declump import __version__
-from declump.cli import demo, evaluate, evolve, segment, simulate, train
+from declump.cli import demo, evaluate, evolve, info, segment, simulate, train
 from declump.cli.terminal import sentence, show_warning, tell
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command()(simulate.simulate)
 app.command()(evaluate.evaluate)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
+app.command()(info.info)
 
 
 def _version(asked: bool) -> None:

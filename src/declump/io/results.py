@@ -1,30 +1,28 @@
-"""A segmentation as files: masks, contours, a table and a picture."""
+"""A segmentation as a folder of files, and back."""
 
 from __future__ import annotations
 
-import csv
-import json
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from declump.io.folders import written_whole
-from declump.segmentation import ClumpRecord, Segmentation
-
-VERSION = 1
-"""Version of the contours file; a reader refuses a later one."""
-DECIMALS = 3
-"""Seeds and radii are rounded to a thousandth of a pixel, in every file alike."""
-FILES = ("masks.tif", "contours.json", "cells.csv", "overlay.png")
-COLUMNS = ("id", "row_px", "column_px", "clump", "area_px", "equivalent_diameter_px", "overlap_degree")
-_FORMAT = "declump contours"
+from declump.io.formats import DEFAULT, FORMATS, Result, contours, ome_zarr
+from declump.io.formats.parts import marks
+from declump.segmentation import Segmentation
 
 
 def write_results(
-    segmentation: Segmentation, folder: str | Path, *, image: ArrayLike | None = None, overwrite: bool = False
+    segmentation: Segmentation,
+    folder: str | Path,
+    *,
+    image: ArrayLike | None = None,
+    formats: Sequence[str] = DEFAULT,
+    measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
+    overwrite: bool = False,
 ) -> dict[str, Path]:
     """Write a segmentation into a folder; the same segmentation always gives the same bytes.
 
@@ -34,13 +32,21 @@ def write_results(
     ----------
     segmentation : Segmentation
     folder : str or Path
-        Made if it is missing. It gets ``masks.tif`` (a page for each cell, 0 and 255; none if there is no cell),
-        ``contours.json`` (everything, see :func:`read_contours`), ``cells.csv`` (a row for each cell) and
-        ``overlay.png`` (the outlines drawn over the image). Cells are numbered from 1, in the order of the seeds.
+        Made if it is missing. It gets a file for each format. Cells are numbered from 1, in the order of the seeds;
+        seeds and radii are rounded to a thousandth of a pixel.
     image : (H, W) or (H, W, 3), optional
-        What to draw the outlines over, see :func:`declump.pictures.overlay`.
+        The picture that was segmented: what outlines are drawn over, see :func:`declump.pictures.overlay`, and part of
+        an OME-Zarr.
+    formats : sequence of str
+        Names in ``declump.io.FORMATS``. By default ``masks.tif`` (a page for each cell, 0 and 255; none if there is no
+        cell), ``contours.json`` (everything, see :func:`read`), ``cells.csv`` (a row for each cell) and ``overlay.png``
+        (the outlines drawn over the image).
+    measurements : mapping of str to sequence, optional
+        Columns of the tables, and the measurements of the cells for QuPath: one value a cell. By default a few that
+        follow from the outlines.
     overwrite : bool
-        Whether the folder may hold something already. Only files of these four names are then replaced.
+        Whether the folder may hold something already. Files of the names in ``FORMATS`` are then replaced, and those
+        of formats that are not chosen removed, so that a folder never holds two results; all else stays.
 
     Returns
     -------
@@ -52,28 +58,69 @@ def write_results(
     FileExistsError
         If the folder holds something, or is a file.
     ValueError
-        If the image has another size than the segmentation.
+        If there is no format of a given name, a library that a format needs is not installed, or the image or the
+        measurements do not belong to the segmentation.
     """
-    from PIL import Image
+    folder, chosen = Path(folder), [formats] if isinstance(formats, str) else list(dict.fromkeys(formats))
+    unknown = [name for name in chosen if name not in FORMATS]
+    if unknown:
+        raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
+    result = Result(segmentation, None if image is None else np.asarray(image), measurements)
+    with written_whole(folder, overwrite=overwrite, own=_earlier(folder)) as draft:
+        for name in chosen:
+            FORMATS[name].write(result, draft / FORMATS[name].file)
+        written = [FORMATS[name].file for name in chosen if (draft / FORMATS[name].file).exists()]
+    _remove_empty_folders(folder / ome_zarr.FILE)
+    return {name: folder / name for name in written}
 
-    from declump.pictures import overlay
 
-    segmentation = replace(
-        segmentation, seeds=segmentation.seeds.round(DECIMALS), radii=segmentation.radii.round(DECIMALS)
-    )
-    picture = overlay(segmentation, image)
-    with written_whole(folder, overwrite=overwrite, own=FILES) as draft:
-        if len(segmentation):
-            _write_masks(segmentation, draft / "masks.tif")
-        (draft / "contours.json").write_text(_contours(segmentation), encoding="utf-8")
-        _write_table(segmentation, draft / "cells.csv")
-        Image.fromarray(picture).save(draft / "overlay.png")
-        written = [name for name in FILES if (draft / name).exists()]
-    return {name: Path(folder) / name for name in written}
+def read(path: str | Path) -> Segmentation:
+    """Read a segmentation back.
+
+    Parameters
+    ----------
+    path : str or Path
+        A results folder, or one of its files:
+
+        - ``contours.json`` holds everything, seeds and radii rounded to a thousandth of a pixel;
+        - ``coco.json``, or the COCO file of another program with one image, and ``rois.zip`` hold outlines and nuclei:
+          radii are measured anew, from the centroid of the nucleus or else of the cell. Lost are the seeds and the
+          records of the clumps, and of a nucleus in ``rois.zip`` its holes and smaller pieces;
+        - ``label-planes.tif`` and ``masks.tif`` hold pixels: lost are the nuclei and what lies outside the image, too.
+
+        Clumps are then the connected pieces of all cells together. Cells without a pixel are left out of all but the
+        contours file, and later ones move up.
+
+    Returns
+    -------
+    Segmentation
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or the folder has none that can be read.
+    ValueError
+        If the file is of another kind, of a later version, or holds too little.
+    """
+    path = Path(path)
+    mark = marks.found(path)
+    if path.is_dir() and mark is None:
+        return _from_folder(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}; give a results folder, or a file in it")
+    name = _format_name(path, mark)
+    if name == "contours":
+        return contours.read(path)
+    reader = FORMATS[name].read
+    if reader is None:
+        raise ValueError(f"{path} ({FORMATS[name].meaning}) is not to be read back; give the contours.json beside it")
+    if mark is not None and mark["version"] > marks.VERSION:
+        raise ValueError(f"{path} has version {mark['version']}, this declump reads up to {marks.VERSION}")
+    return reader(path)
 
 
 def read_contours(path: str | Path) -> Segmentation:
-    """Read a segmentation back.
+    """Read a segmentation from a contours file.
 
     Parameters
     ----------
@@ -93,83 +140,37 @@ def read_contours(path: str | Path) -> Segmentation:
         If it is no contours file, or one of a later version.
     """
     path = Path(path)
-    path = path / "contours.json" if path.is_dir() else path
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no contours file {path}; give the contours.json of a results folder")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != _FORMAT:
-            raise ValueError(f"its format is {content['format']!r}")
-        if content["version"] > VERSION:
-            raise ValueError(f"it has version {content['version']}, this declump reads up to {VERSION}")
-        return _segmentation(content)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise ValueError(f"{path} is no contours file that declump can read ({reason})") from error
+    return contours.read(path / contours.FILE if path.is_dir() else path)
 
 
-def _write_masks(segmentation: Segmentation, path: Path) -> None:
-    import tifffile
-
-    with tifffile.TiffWriter(path) as file:
-        for index in range(len(segmentation)):
-            page = np.where(segmentation.mask(index), np.uint8(255), np.uint8(0))
-            file.write(page, photometric="minisblack", compression="zlib", metadata=None, software="declump")
-
-
-def _contours(segmentation: Segmentation) -> str:
-    """Give the text of the contours file, a line for each cell and each clump."""
-    cells = [
-        {"id": index + 1, "seed": seed, "clump": clump + 1 if clump >= 0 else None, "radii": radii}
-        for index, (seed, clump, radii) in enumerate(
-            zip(segmentation.seeds.tolist(), segmentation.clump.tolist(), segmentation.radii.tolist(), strict=True)
-        )
-    ]
-    clumps = [
-        {"id": index + 1, "size": record.size, "stopped": record.stopped, "history": record.history}
-        for index, record in enumerate(segmentation.clumps)
-    ]
-    head = {
-        "format": _FORMAT,
-        "version": VERSION,
-        "shape": list(segmentation.shape),
-        "rays": segmentation.radii.shape[1],
-    }
-    parts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
-    for name, records in (("cells", cells), ("clumps", clumps)):
-        lines = ",\n  ".join(json.dumps(record) for record in records)
-        parts.append(f'"{name}": [\n  {lines}\n]' if records else f'"{name}": []')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+def _from_folder(folder: Path) -> Segmentation:
+    """Read the file of a results folder that holds most."""
+    for name in ("contours", "coco", "imagej", "planes", "masks"):
+        if (folder / FORMATS[name].file).is_file():
+            return read(folder / FORMATS[name].file)
+    return read_contours(folder)
 
 
-def _segmentation(content: dict[str, Any]) -> Segmentation:
-    cells, (height, width) = content["cells"], content["shape"]
-    radii = np.array([cell["radii"] for cell in cells], dtype=np.float64).reshape(len(cells), content["rays"])
-    return Segmentation(
-        shape=(int(height), int(width)),
-        seeds=np.array([cell["seed"] for cell in cells], dtype=np.float64).reshape(-1, 2),
-        radii=radii,
-        clump=np.array([(cell["clump"] or 0) - 1 for cell in cells], dtype=np.int64),
-        clumps=tuple(
-            ClumpRecord(int(record["size"]), tuple(map(int, record["history"])), record["stopped"])
-            for record in content["clumps"]
-        ),
-    )
+def _format_name(path: Path, mark: marks.Mark | None) -> str:
+    """Name of the format of a file, by its mark; an unmarked JSON file can be one of COCO."""
+    if mark is not None:
+        name = str(mark["format"]).removeprefix(f"{marks.KEY} ")
+        if name in FORMATS:
+            return name
+    elif path.suffix.lower() == ".json":
+        return "coco" if b'"annotations"' in path.read_bytes() else "contours"
+    readable = [entry.file for entry in FORMATS.values() if entry.read]
+    raise ValueError(f"{path} is no file that declump reads cells from; those are {', '.join(readable)}")
 
 
-def _write_table(segmentation: Segmentation, path: Path) -> None:
-    areas, overlaps = segmentation.areas, segmentation.overlap_degree
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for index, (row, column) in enumerate(segmentation.seeds):
-            clump = segmentation.clump[index]
-            writer.writerow([
-                index + 1,
-                f"{row:.{DECIMALS}f}",
-                f"{column:.{DECIMALS}f}",
-                clump + 1 if clump >= 0 else "",
-                f"{areas[index]:.1f}",
-                f"{2 * np.sqrt(areas[index] / np.pi):.2f}",
-                f"{overlaps[index]:.4f}",
-            ])  # fmt: skip
+def _earlier(folder: Path) -> list[str]:
+    """Names of all files that an earlier result may have left in a folder."""
+    inner = [path for path in (folder / ome_zarr.FILE).rglob("*") if path.is_file()]
+    return [entry.file for entry in FORMATS.values()] + [path.relative_to(folder).as_posix() for path in inner]
+
+
+def _remove_empty_folders(zarr: Path) -> None:
+    """Clear away what is left of an earlier Zarr when its files are gone."""
+    for place in sorted((zarr, *zarr.rglob("*")), reverse=True):
+        if place.is_dir() and not any(place.iterdir()):
+            place.rmdir()

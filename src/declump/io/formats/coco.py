@@ -1,0 +1,115 @@
+"""``coco.json``: COCO instances, as annotation tools and evaluations read them.
+
+Every cell with a pixel in the image is an annotation, whose ``id`` is the number of the cell. Its ``segmentation`` is
+the exact mask as compressed run lengths: pycocotools and faster-coco-eval take it both as annotations and as results,
+whereas polygons they fill by a rule of their own and refuse as results. Beside it stand, passed over by other readers,
+
+- ``outline``: the polygon ``[[x1, y1, x2, y2, ...]]``, also where it leaves the image,
+- ``nucleus``: run lengths like those of the cell, where the cell has a nucleus.
+
+In COCO coordinates x counts columns and y rows, and the first pixel has its centre at (0.5, 0.5).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.io.formats.parts import run_lengths
+from declump.io.formats.parts.crops import Crop, cell_crops, nucleus_crops
+from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.rebuilding import filled, from_outlines, from_pixels
+from declump.io.formats.parts.result import DECIMALS, Result
+from declump.segmentation import Segmentation
+
+FILE = "coco.json"
+PICTURE = "image.png"
+"""Name of the picture in the file: a segmentation does not know it."""
+
+
+def write(result: Result, path: Path) -> None:
+    """Write one image and one annotation a cell."""
+    segmentation = result.segmentation
+    height, width = segmentation.shape
+    outlines = (segmentation.polygons[..., ::-1] + 0.5).round(DECIMALS)
+    annotations = []
+    for index, (cell, nucleus) in enumerate(zip(cell_crops(segmentation), nucleus_crops(segmentation), strict=True)):
+        if not cell.area:
+            continue
+        annotation = {
+            "id": index + 1,
+            "image_id": 1,
+            "category_id": 1,
+            "iscrowd": 0,
+            "area": cell.area,
+            "bbox": [cell.left, cell.top, cell.mask.shape[1], cell.mask.shape[0]],
+            "segmentation": _runs(cell, segmentation.shape),
+            "outline": [outlines[index].ravel().tolist()],
+        }
+        if nucleus.area:
+            annotation["nucleus"] = _runs(nucleus, segmentation.shape)
+        annotations.append(annotation)
+    document = {
+        "info": {"description": "cells found by declump", "declump": mark(segmentation, "coco")},
+        "licenses": [],
+        "images": [{"id": 1, "file_name": PICTURE, "height": height, "width": width}],
+        "categories": [{"id": 1, "name": "cell", "supercategory": "cell"}],
+        "annotations": annotations,
+    }
+    path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> Segmentation:
+    """Rebuild the cells of a COCO file with one image, ours or another's.
+
+    Outlines are taken where they are, masks elsewhere. The seeds, the numbers of cells after one without a pixel, and
+    the records of the clumps are lost.
+
+    Raises
+    ------
+    ValueError
+        If it is no COCO file of one image.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+        images = document["images"]
+        if len(images) != 1:
+            raise ValueError(f"it has {len(images)} images; keep one")
+        shape = int(images[0]["height"]), int(images[0]["width"])
+        annotations = sorted(
+            (item for item in document["annotations"] if not item.get("iscrowd")), key=lambda item: int(item["id"])
+        )
+        cells = [_pixels(item["segmentation"], shape) for item in annotations]
+        seen = [index for index, cell in enumerate(cells) if cell.area]
+        nuclei = [_pixels(annotations[index].get("nucleus", []), shape) for index in seen]
+        known = nuclei if any(nucleus.area for nucleus in nuclei) else None
+        if all("outline" in annotations[index] for index in seen):
+            return from_outlines([_points(annotations[index]["outline"][0]) for index in seen], shape, known)
+        return from_pixels([cells[index] for index in seen], shape, known)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+        raise ValueError(f"{path} is no COCO file that declump can read ({reason})") from error
+
+
+def _runs(crop: Crop, shape: tuple[int, int]) -> dict[str, Any]:
+    return {"size": list(shape), "counts": run_lengths.encode(crop, shape)}
+
+
+def _points(polygon: list[float]) -> NDArray[np.float64]:
+    return np.array(polygon, dtype=np.float64).reshape(-1, 2)[:, ::-1] - 0.5
+
+
+def _pixels(segmentation: Any, shape: tuple[int, int]) -> Crop:
+    """Pixels of run lengths, plain or compressed, or of polygons."""
+    if isinstance(segmentation, dict):
+        counts = segmentation["counts"]
+        return run_lengths.decode(counts, shape) if isinstance(counts, str) else run_lengths.filled(counts, shape)
+    mask = np.zeros(shape, np.bool_)
+    for polygon in segmentation:
+        part = filled(_points(polygon), shape)
+        mask[part.box] |= part.mask
+    return Crop.of(mask)

@@ -1,0 +1,99 @@
+"""``contours.json``: everything that a segmentation is, as plain JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.io.formats.parts import run_lengths
+from declump.io.formats.parts.crops import nucleus_crops
+from declump.io.formats.parts.result import Result
+from declump.segmentation import ClumpRecord, Segmentation
+
+FILE = "contours.json"
+VERSION = 2
+"""Version of the file; a reader refuses a later one. Version 1 had no nuclei."""
+_FORMAT = "declump contours"
+
+
+def write(result: Result, path: Path) -> None:
+    """Write seeds, radii, nuclei and clumps, a line for each cell and each clump."""
+    segmentation = result.segmentation
+    cells = [
+        {"id": index + 1, "seed": seed, "clump": clump + 1 if clump >= 0 else None, "radii": radii}
+        for index, (seed, clump, radii) in enumerate(
+            zip(segmentation.seeds.tolist(), segmentation.clump.tolist(), segmentation.radii.tolist(), strict=True)
+        )
+    ]
+    if segmentation.nuclei is not None:
+        for cell, nucleus in zip(cells, nucleus_crops(segmentation), strict=True):
+            cell["nucleus"] = run_lengths.encode(nucleus, segmentation.shape)
+    clumps = [
+        {"id": index + 1, "size": record.size, "stopped": record.stopped, "history": record.history}
+        for index, record in enumerate(segmentation.clumps)
+    ]
+    head = {
+        "format": _FORMAT,
+        "version": VERSION,
+        "shape": list(segmentation.shape),
+        "rays": segmentation.radii.shape[1],
+        "nuclei": segmentation.nuclei is not None,
+    }
+    parts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
+    for name, records in (("cells", cells), ("clumps", clumps)):
+        lines = ",\n  ".join(json.dumps(record) for record in records)
+        parts.append(f'"{name}": [\n  {lines}\n]' if records else f'"{name}": []')
+    path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
+def read(path: Path) -> Segmentation:
+    """Read a contours file of any version up to the present one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is no contours file, or one of a later version.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no contours file {path}; give the contours.json of a results folder")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != _FORMAT:
+            raise ValueError(f"its format is {content['format']!r}")
+        if content["version"] > VERSION:
+            raise ValueError(f"it has version {content['version']}, this declump reads up to {VERSION}")
+        return _segmentation(content)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+        raise ValueError(f"{path} is no contours file that declump can read ({reason})") from error
+
+
+def _segmentation(content: dict[str, Any]) -> Segmentation:
+    cells, (height, width) = content["cells"], content["shape"]
+    shape = int(height), int(width)
+    radii = np.array([cell["radii"] for cell in cells], dtype=np.float64).reshape(len(cells), content["rays"])
+    return Segmentation(
+        shape=shape,
+        seeds=np.array([cell["seed"] for cell in cells], dtype=np.float64).reshape(-1, 2),
+        radii=radii,
+        clump=np.array([(cell["clump"] or 0) - 1 for cell in cells], dtype=np.int64),
+        clumps=tuple(
+            ClumpRecord(int(record["size"]), tuple(map(int, record["history"])), record["stopped"])
+            for record in content["clumps"]
+        ),
+        nuclei=_nuclei(cells, shape) if content["version"] > 1 and content["nuclei"] else None,
+    )
+
+
+def _nuclei(cells: list[dict[str, Any]], shape: tuple[int, int]) -> NDArray[np.int32]:
+    labels = np.zeros(shape, np.int32)
+    for index, cell in enumerate(cells):
+        nucleus = run_lengths.decode(cell["nucleus"], shape)
+        labels[nucleus.box][nucleus.mask] = index + 1
+    return labels

@@ -1,0 +1,32 @@
+"""``cells.csv``: a row for each cell."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from declump.io.formats.parts.result import Result
+from declump.io.formats.parts.tables import columns
+
+FILE = "cells.csv"
+DIGITS = 9
+"""Significant digits of a number that is not whole: enough for a thousandth of a pixel in the largest slide."""
+
+
+def write(result: Result, path: Path) -> None:
+    """Write a header and a row for each cell; what is missing is empty."""
+    table = columns(result)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows([_text(value) for value in row] for row in zip(*table.values(), strict=True))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # Adding 0 makes a plain 0 of a negative one.
+    return f"{value + 0.0:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,82 @@
+"""``cells.geojson``: cells as QuPath imports them; ``cells.geojson.gz``, the same with gzip, is to be unpacked first.
+
+A ``FeatureCollection`` in which every cell with an outline is a ``Feature``: its ``geometry`` is the outline, its
+``nucleusGeometry`` the nucleus, and its ``properties`` have ``objectType`` "cell", the number of the cell as ``name``,
+a ``classification`` and the ``measurements``. QuPath counts x along columns and y along rows from the corner of the
+image, so that the first pixel has its centre at (0.5, 0.5).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.io.formats.parts.crops import nucleus_crops
+from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.result import DECIMALS, Result
+from declump.io.formats.parts.tables import Columns, columns
+from declump.io.formats.parts.tracing import traced
+
+FILE = "cells.geojson"
+COMPRESSED_FILE = "cells.geojson.gz"
+CLASSIFICATION = {"name": "Cell", "color": [230, 159, 0]}
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://geojson.org/declump")
+
+
+def write(result: Result, path: Path) -> None:
+    """Write one feature a cell."""
+    path.write_bytes(_document(result))
+
+
+def write_compressed(result: Result, path: Path) -> None:
+    """Write the same with gzip, without the time of writing."""
+    path.write_bytes(gzip.compress(_document(result), mtime=0))
+
+
+def _document(result: Result) -> bytes:
+    segmentation, table = result.segmentation, columns(result)
+    nuclei, outlines = nucleus_crops(segmentation), segmentation.polygons
+    features = []
+    for index in np.flatnonzero(np.count_nonzero(segmentation.radii, axis=1) > 2).tolist():
+        geometry = _polygon(outlines[index])
+        # The same cell of the same image keeps its id, so that QuPath knows it again.
+        feature = {
+            "type": "Feature",
+            "id": str(uuid.uuid5(_NAMESPACE, json.dumps([index, segmentation.shape, geometry]))),
+            "geometry": geometry,
+        }
+        if nuclei[index].area:
+            feature["nucleusGeometry"] = _polygon(traced(nuclei[index]))
+        feature["properties"] = {
+            "objectType": "cell",
+            "name": str(index + 1),
+            "classification": CLASSIFICATION,
+            "measurements": _measurements(table, index),
+        }
+        features.append(feature)
+    lines = ",\n".join(json.dumps(feature, separators=(",", ":")) for feature in features)
+    head = json.dumps(mark(segmentation, "geojson"))
+    return f'{{"type":"FeatureCollection","declump":{head},"features":[\n{lines}\n]}}\n'.encode()
+
+
+def _polygon(vertices: NDArray[np.float64]) -> dict[str, Any]:
+    """Closed ring of x and y; vertices that fall together, as where radii are 0, count once."""
+    ring = (vertices[:, ::-1] + 0.5).round(DECIMALS)
+    ring = ring[(ring != np.roll(ring, 1, axis=0)).any(axis=1)]
+    return {"type": "Polygon", "coordinates": [[*ring.tolist(), ring[0].tolist()]]}
+
+
+def _measurements(table: Columns, index: int) -> dict[str, float]:
+    """Finite numbers only: QuPath takes no others."""
+    values = {name: column[index] for name, column in table.items() if name != "id"}
+    return {
+        name: float(value)
+        for name, value in values.items()
+        if isinstance(value, bool | int | float) and np.isfinite(value)
+    }

@@ -1,0 +1,103 @@
+"""``rois.zip``: outlines for the ROI manager of ImageJ and Fiji.
+
+For cell 1 the archive has ``0001-cell.roi`` and, where it has a nucleus, ``0001-nucleus.roi``; both are polygons to a
+fraction of a pixel. ImageJ counts x along columns and y along rows from the corner of the image. It passes over the
+comment of the archive, in which stands the size of the image.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.io.formats.parts.crops import Crop, nucleus_crops
+from declump.io.formats.parts.extras import needed
+from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.rebuilding import filled, from_outlines
+from declump.io.formats.parts.result import Result
+from declump.io.formats.parts.tracing import traced
+from declump.segmentation import Segmentation
+
+FILE = "rois.zip"
+LIMITS = -5000, 60535
+"""Coordinates that ImageJ's files can hold."""
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def write(result: Result, path: Path) -> None:
+    """Write a polygon for each cell that has an outline, and one for each nucleus.
+
+    Raises
+    ------
+    ValueError
+        If roifile is not installed, or a cell lies farther from the corner of the image than ImageJ can say.
+    """
+    segmentation, roifile = result.segmentation, _roifile()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.comment = json.dumps(mark(segmentation, "imagej")).encode()
+        for index, (outline, nucleus) in enumerate(
+            zip(segmentation.polygons, nucleus_crops(segmentation), strict=True)
+        ):
+            shapes = {"cell": outline} if segmentation.radii[index].any() else {}
+            shapes |= {"nucleus": traced(nucleus)} if nucleus.area else {}
+            for kind, vertices in shapes.items():
+                name = f"{index + 1:04d}-{kind}"
+                entry = zipfile.ZipInfo(f"{name}.roi", _DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, _roi(roifile, vertices, name))
+
+
+def read(path: Path) -> Segmentation:
+    """Rebuild the cells from their outlines; the seeds, pieces and holes of nuclei, and records of clumps are lost.
+
+    Raises
+    ------
+    ValueError
+        If declump did not write the archive, or roifile is not installed.
+    """
+    roifile = _roifile()
+    cells: dict[str, NDArray[np.float64]] = {}
+    nuclei: dict[str, Crop] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            height, width = json.loads(archive.comment)["size"]
+            for name in archive.namelist():
+                if (parts := re.fullmatch(r"(\d+)-(cell|nucleus)\.roi", name)) is None:
+                    continue
+                points = roifile.ImagejRoi.frombytes(archive.read(name)).coordinates()
+                outline = np.asarray(points, dtype=np.float64)[:, ::-1] - 0.5
+                if parts[2] == "cell":
+                    cells[parts[1]] = outline
+                else:
+                    nuclei[parts[1]] = filled(outline, (height, width))
+    except (ValueError, LookupError, TypeError, struct.error, zlib.error, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is no archive of ROIs that declump wrote, which say the size of the image") from error
+    numbers = sorted(cells, key=int)
+    return from_outlines(
+        [cells[number] for number in numbers],
+        (height, width),
+        [nuclei.get(number, Crop.nothing()) for number in numbers] if nuclei else None,
+    )
+
+
+def _roifile() -> Any:
+    return needed("roifile", "imagej", "the format 'imagej'")
+
+
+def _roi(roifile: Any, vertices: NDArray[np.float64], name: str) -> bytes:
+    points = vertices[:, ::-1] + 0.5
+    if points.min() < LIMITS[0] or points.max() > LIMITS[1]:
+        raise ValueError(
+            f"ImageJ holds coordinates from {LIMITS[0]} to {LIMITS[1]} only; leave out the format 'imagej'"
+        )
+    roi = roifile.ImagejRoi.frompoints(points, name=name)
+    roi.roitype = roifile.ROI_TYPE.POLYGON
+    return bytes(roi.tobytes())

@@ -1,0 +1,45 @@
+"""``label-planes.tif``: all cells as labels, overlapping ones in different planes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from declump.io.decoding import decoded_pages
+from declump.io.formats.parts.crops import label_crops
+from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.planes import label_planes
+from declump.io.formats.parts.rebuilding import from_pixels
+from declump.io.formats.parts.result import Result
+from declump.segmentation import Segmentation
+
+FILE = "label-planes.tif"
+
+
+def write(result: Result, path: Path) -> None:
+    """Write few planes, see :func:`declump.io.formats.parts.planes.fewest_planes`, each a page with 16 or 32 bits."""
+    import tifffile
+
+    labels = label_planes(result.segmentation)
+    with tifffile.TiffWriter(path) as file:
+        for index, plane in enumerate(labels):
+            file.write(
+                plane,
+                photometric="minisblack",
+                compression="zlib",
+                description=None if index else json.dumps(mark(result.segmentation, "planes")),
+                metadata=None,
+                software="declump",
+            )
+
+
+def read(path: Path) -> Segmentation:
+    """Rebuild the cells from their pixels.
+
+    Lost are nuclei, parts outside the image, the records of the clumps, and the numbers of cells after an empty one.
+    """
+    planes = list(decoded_pages(path))
+    count = max(int(plane.max()) for plane in planes)
+    found = zip(*(label_crops(plane, count) for plane in planes), strict=True)
+    cells = [crop for crops in found for crop in crops if crop.area]
+    return from_pixels(cells, planes[0].shape)

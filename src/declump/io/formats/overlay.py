@@ -1,0 +1,23 @@
+"""``overlay.png``: the outlines drawn over the image."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from declump.io.formats.parts.marks import KEY, mark
+from declump.io.formats.parts.result import Result
+
+FILE = "overlay.png"
+
+
+def write(result: Result, path: Path) -> None:
+    """Write the picture of :func:`declump.pictures.overlay`."""
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    from declump.pictures import overlay
+
+    text = PngInfo()
+    text.add_text(KEY, json.dumps(mark(result.segmentation, "overlay")))
+    Image.fromarray(overlay(result.segmentation, result.image)).save(path, pnginfo=text)

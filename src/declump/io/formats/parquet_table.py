@@ -1,0 +1,28 @@
+"""``cells.parquet``: the table with the types of its columns, for pandas, R and databases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from declump.io.formats.parts.extras import needed
+from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.result import Result
+from declump.io.formats.parts.tables import columns
+
+FILE = "cells.parquet"
+
+
+def write(result: Result, path: Path) -> None:
+    """Write a row for each cell; what is missing is null.
+
+    Raises
+    ------
+    ValueError
+        If pyarrow is not installed.
+    """
+    parquet = needed("pyarrow.parquet", "tables", "the format 'parquet'")
+    pyarrow = needed("pyarrow", "tables", "the format 'parquet'")
+    table = pyarrow.table({name: pyarrow.array(values) for name, values in columns(result).items()})
+    described = table.replace_schema_metadata({"declump": json.dumps(mark(result.segmentation, "parquet"))})
+    parquet.write_table(described, path, compression="zstd")

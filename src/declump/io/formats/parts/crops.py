@@ -1,0 +1,88 @@
+"""The pixels of a cell or a nucleus, without the rest of the image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump import contours
+from declump.segmentation import Segmentation
+
+
+@dataclass(frozen=True, eq=False)
+class Crop:
+    """A mask cut out of an image, as small as it can be.
+
+    Attributes
+    ----------
+    top, left : int
+        Row and column of the first pixel; 0 if there is none.
+    mask : (h, w) bool
+        With a True in each of its outer rows and columns; (0, 0) if it is empty.
+    """
+
+    top: int
+    left: int
+    mask: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, mask: NDArray[np.bool_], top: int = 0, left: int = 0) -> Self:
+        """Cut out the True pixels of a mask (H, W) whose first pixel lies at a given row and column."""
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        if not rows.size:
+            return cls.nothing()
+        kept = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        return cls(top + int(rows[0]), left + int(columns[0]), kept)
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """Give an empty one."""
+        return cls(0, 0, np.zeros((0, 0), np.bool_))
+
+    @property
+    def box(self) -> tuple[slice, slice]:
+        """Where it lies in the image."""
+        height, width = self.mask.shape
+        return slice(self.top, self.top + height), slice(self.left, self.left + width)
+
+    @property
+    def area(self) -> int:
+        """Number of pixels."""
+        return int(np.count_nonzero(self.mask))
+
+    def meets(self, other: Crop) -> bool:
+        """Whether the two share a pixel."""
+        top, left = max(self.top, other.top), max(self.left, other.left)
+        own, others = (crop.mask[top - crop.top :, left - crop.left :] for crop in (self, other))
+        height, width = min(own.shape[0], others.shape[0]), min(own.shape[1], others.shape[1])
+        return bool((own[:height, :width] & others[:height, :width]).any())
+
+
+def cell_crops(segmentation: Segmentation) -> list[Crop]:
+    """Pixels of every cell within the image."""
+    crops = []
+    for index, (seed, radii) in enumerate(zip(segmentation.seeds, segmentation.radii, strict=True)):
+        top, left, bottom, right = contours.bounding_box(seed, radii, segmentation.shape)
+        crops.append(Crop.of(segmentation.mask(index)[top:bottom, left:right], top, left))
+    return crops
+
+
+def nucleus_crops(segmentation: Segmentation) -> list[Crop]:
+    """Pixels of every cell's nucleus; empty where a cell has none, or the nuclei are not known."""
+    count = len(segmentation)
+    if segmentation.nuclei is None or not count:
+        return [Crop.nothing()] * count
+    return label_crops(segmentation.nuclei, count)
+
+
+def label_crops(labels: NDArray[Any], count: int) -> list[Crop]:
+    """Pixels of every label of an image (H, W), from 1 to a number; empty where it has none."""
+    from scipy import ndimage
+
+    return [
+        Crop.of(labels[box] == index + 1, box[0].start, box[1].start) if box else Crop.nothing()
+        for index, box in enumerate(ndimage.find_objects(labels, max_label=count))
+    ]

@@ -1,0 +1,22 @@
+"""Libraries that only some formats need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def needed(library: str, extra: str, purpose: str) -> Any:
+    """Import a library, or say how to install it.
+
+    Raises
+    ------
+    ValueError
+        If it is not installed.
+    """
+    try:
+        return import_module(library)
+    except ImportError:
+        raise ValueError(
+            f"{purpose} needs {library.partition('.')[0]}: install declump with the extra '{extra}' (declump[{extra}])"
+        ) from None

@@ -1,0 +1,132 @@
+"""A segmentation rebuilt from files that hold pixels or outlines, but not seeds and radii."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump import contours
+from declump.io.formats.parts.crops import Crop, cell_crops
+from declump.segmentation import Segmentation
+
+RAYS = 360
+"""Radii of a cell that is rebuilt from pixels."""
+
+
+def from_pixels(cells: Sequence[Crop], shape: tuple[int, int], nuclei: Sequence[Crop] | None = None) -> Segmentation:
+    """Measure the radii of whole cells.
+
+    Parameters
+    ----------
+    cells : sequence of Crop
+        None is empty.
+    shape : (H, W)
+    nuclei : sequence of Crop, optional
+        One a cell, empty where a cell has none.
+
+    Returns
+    -------
+    Segmentation
+        Seeded at the centroids of the nuclei, or else of the cells; where that lies outside, at the nearest pixel.
+    """
+    seeds = [_centre(nuclei[index] if nuclei and nuclei[index].area else cell) for index, cell in enumerate(cells)]
+    radii = [_radii(cell, seed, shape) for cell, seed in zip(cells, seeds, strict=True)]
+    return _assembled(seeds, radii, RAYS, shape, nuclei)
+
+
+def from_outlines(
+    outlines: Sequence[NDArray[np.float64]], shape: tuple[int, int], nuclei: Sequence[Crop] | None = None
+) -> Segmentation:
+    """Measure the radii of whole cells; for the arguments and the seeds see :func:`from_pixels`.
+
+    Parameters
+    ----------
+    outlines : sequence of (M, 2) float
+        Row and column of the vertices of each cell, at least three; they may leave the image.
+    """
+    rays = max((len(outline) for outline in outlines), default=RAYS)
+    rays = max(rays, contours.MINIMUM_RAYS)
+    seeds, radii = [], []
+    for index, outline in enumerate(outlines):
+        inner = nuclei[index] if nuclei and nuclei[index].area else filled(outline, shape)
+        seeds.append(_centre(inner) if inner.area else outline.mean(axis=0))
+        radii.append(_crossings(outline - seeds[-1], rays))
+    return _assembled(seeds, radii, rays, shape, nuclei)
+
+
+def filled(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
+    """Pixels of an image (H, W) whose centre lies inside an outline (M, 2) of any form."""
+    from skimage.draw import polygon
+
+    rows, columns = polygon(outline[:, 0], outline[:, 1], shape)
+    if not rows.size:
+        return Crop.nothing()
+    top, left = int(rows.min()), int(columns.min())
+    mask = np.zeros((int(rows.max()) + 1 - top, int(columns.max()) + 1 - left), np.bool_)
+    mask[rows - top, columns - left] = True
+    return Crop(top, left, mask)
+
+
+def _centre(crop: Crop) -> NDArray[np.float64]:
+    from declump.regions import seeds_from_labels
+
+    return np.asarray(seeds_from_labels(crop.mask)[0] + (crop.top, crop.left))
+
+
+def _radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Radii (K,) of a cell, measured in a window round cell and seed: only the border of the image may cut it."""
+    first = np.maximum(np.floor(np.minimum(seed, (cell.top, cell.left))).astype(int) - 1, 0)
+    ends = np.add((cell.top, cell.left), cell.mask.shape)
+    stop = np.minimum(np.ceil(np.maximum(seed + 1, ends)).astype(int) + 1, shape)
+    window = np.zeros(tuple(stop - first), np.bool_)
+    rows, columns = cell.box
+    window[rows.start - first[0] : rows.stop - first[0], columns.start - first[1] : columns.stop - first[1]] = cell.mask
+    return contours.outermost_crossings(window, seed - first, RAYS)[0]
+
+
+def _crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
+    """Distance (K,) of the outermost crossing of each ray from the origin with an outline; 0 where there is none."""
+    rows, columns = (part[:, None] for part in contours.directions(rays))
+    edge_rows, edge_columns = (np.roll(outline, -1, axis=0) - outline).T
+    start_rows, start_columns = outline.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slant = rows * edge_columns - columns * edge_rows
+        distance = (start_rows * edge_columns - start_columns * edge_rows) / slant
+        share = (start_rows * columns - start_columns * rows) / slant
+    # A ray through a vertex must not slip between two edges by a rounding error.
+    crosses = (slant != 0) & (share > -1e-9) & (share < 1 + 1e-9) & (distance > 0)
+    return np.asarray(np.where(crosses, distance, 0.0).max(axis=1))
+
+
+def _assembled(
+    seeds: list[NDArray[np.float64]],
+    radii: list[NDArray[np.float64]],
+    rays: int,
+    shape: tuple[int, int],
+    nuclei: Sequence[Crop] | None,
+) -> Segmentation:
+    labels = None if nuclei is None else np.zeros(shape, np.int32)
+    for index, nucleus in enumerate(nuclei or ()):
+        np.asarray(labels)[nucleus.box][nucleus.mask] = index + 1
+    result = Segmentation(
+        shape,
+        np.array(seeds, dtype=np.float64).reshape(-1, 2),
+        np.array(radii, dtype=np.float64).reshape(-1, rays),
+        clump=np.full(len(seeds), -1, dtype=np.int64),
+        nuclei=labels,
+    )
+    return replace(result, clump=np.array(_clumps(result), dtype=np.int64))
+
+
+def _clumps(segmentation: Segmentation) -> list[int]:
+    """Number the connected pieces of all cells together, from 0, and give each cell that in which most of it lies."""
+    from scipy import ndimage
+
+    crops, union = cell_crops(segmentation), np.zeros(segmentation.shape, np.bool_)
+    for crop in crops:
+        union[crop.box] |= crop.mask
+    pieces, _ = ndimage.label(union, structure=np.ones((3, 3)))
+    return [int(np.bincount(pieces[crop.box][crop.mask]).argmax()) - 1 if crop.area else -1 for crop in crops]

@@ -1,0 +1,58 @@
+"""What is written: a segmentation, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.segmentation import Segmentation
+
+DECIMALS = 3
+"""Seeds and radii are rounded to a thousandth of a pixel, in every file alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What every format is given to write.
+
+    Attributes
+    ----------
+    segmentation : Segmentation
+        Its seeds and radii are rounded to ``DECIMALS``.
+    image : (H, W) or (H, W, 3), optional
+        The picture that was segmented.
+    measurements : mapping of str to sequence, optional
+        Columns of a table with one value a cell, in the order of the cells; None and NaN stand for what is missing.
+    """
+
+    segmentation: Segmentation
+    image: NDArray[Any] | None = None
+    measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None
+
+    def __post_init__(self) -> None:
+        """Round, and refuse what does not belong to the segmentation."""
+        given = self.segmentation
+        rounded = replace(given, seeds=given.seeds.round(DECIMALS), radii=given.radii.round(DECIMALS))
+        object.__setattr__(self, "segmentation", rounded)
+        names = np.unique(given.nuclei) if given.nuclei is not None else np.zeros(0, np.int32)
+        if names.size and not 0 <= names[0] <= names[-1] <= len(given):
+            raise ValueError(
+                f"the nuclei are numbered from {names[0]} to {names[-1]}, but there are {len(given)} cells; "
+                "number each nucleus as its cell, from 1, and the background 0"
+            )
+        if self.image is not None and np.shape(self.image)[:2] != given.shape:
+            height, width = (*np.shape(self.image), 0, 0)[:2]
+            raise ValueError(
+                f"the image is {height} x {width} pixels, the segmentation {given.shape[0]} x {given.shape[1]}; "
+                "give the image that was segmented"
+            )
+        for name, values in (self.measurements or {}).items():
+            if np.ndim(values) != 1 or len(values) != len(given):
+                raise ValueError(
+                    f"the measurements hold an array of shape {np.shape(values)} as {name!r}; give one value for each "
+                    f"of the {len(given)} cells"
+                )

@@ -1,0 +1,83 @@
+"""COCO's compressed run lengths: the shortest exact text of a mask.
+
+Runs go down the columns, from the left, and begin with the pixels outside the mask. From the fourth on, a run is
+written as its difference to the run two before. A character less 48 holds five bits of a number, the lowest first, and
+32 where more follow; bit 16 of the last is the sign.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from declump.io.formats.parts.crops import Crop
+
+
+def runs(crop: Crop, shape: tuple[int, int]) -> list[int]:
+    """Lengths of the runs of an image (H, W) that is False but for a crop."""
+    columns = np.pad(crop.mask.T, ((0, 0), (1, 1))).astype(np.int8)
+    edges = np.diff(columns, axis=1)
+    (column, row), (_, end_row) = np.nonzero(edges == 1), np.nonzero(edges == -1)
+    before = (crop.left + column) * shape[0] + crop.top
+    starts, ends = before + row, before + end_row
+    # A run that reaches the lower border goes on at the upper one of the next column.
+    joined = starts[1:] == ends[:-1]
+    starts, ends = starts[np.append(True, ~joined)[: starts.size]], ends[np.append(~joined, True)[: ends.size]]
+    borders = np.column_stack([starts, ends]).ravel()
+    lengths = np.diff(np.concatenate([[0], borders, [shape[0] * shape[1]]]))
+    return [int(length) for length in (lengths[:-1] if borders.size and lengths[-1] == 0 else lengths)]
+
+
+def encode(crop: Crop, shape: tuple[int, int]) -> str:
+    """Compressed run lengths of an image (H, W) that is False but for a crop; the same text as pycocotools gives."""
+    lengths = runs(crop, shape)
+    characters = []
+    for index, length in enumerate(lengths):
+        number = length - lengths[index - 2] if index > 2 else length
+        while True:
+            bits, number = number & 31, number >> 5
+            done = number == (-1 if bits & 16 else 0)
+            characters.append(chr(48 + (bits if done else bits | 32)))
+            if done:
+                break
+    return "".join(characters)
+
+
+def decode(text: str, shape: tuple[int, int]) -> Crop:
+    """Pixels of compressed run lengths in an image (H, W).
+
+    Raises
+    ------
+    ValueError
+        If the text is broken, or the runs do not fill the image.
+    """
+    lengths: list[int] = []
+    number = shift = 0
+    for character in text:
+        bits = ord(character) - 48
+        if not 0 <= bits < 64:
+            raise ValueError(f"run lengths have no character {character!r}")
+        number |= (bits & 31) << shift
+        shift += 5
+        if not bits & 32:
+            number -= (bits & 16) << (shift - 4)
+            lengths.append(number + lengths[-2] if len(lengths) > 2 else number)
+            number = shift = 0
+    return filled(lengths, shape)
+
+
+def filled(lengths: list[int], shape: tuple[int, int]) -> Crop:
+    """Pixels of plain run lengths in an image (H, W)."""
+    height, width = shape
+    if any(length < 0 for length in lengths) or sum(lengths) != height * width:
+        raise ValueError(f"the run lengths do not fill an image of {height} x {width} pixels")
+    borders = np.cumsum(np.array(lengths, dtype=np.int64))
+    starts, ends = borders[:-1:2], borders[1::2]
+    starts, ends = starts[starts < ends], ends[starts < ends]
+    if not starts.size:
+        return Crop.nothing()
+    first, stop = int(starts[0]) // height, -(-int(ends[-1]) // height)
+    steps = np.zeros((stop - first) * height + 1, dtype=np.int8)
+    np.add.at(steps, starts - first * height, 1)
+    np.add.at(steps, ends - first * height, -1)
+    columns = np.cumsum(steps[:-1], dtype=np.int8).astype(np.bool_).reshape(stop - first, height)
+    return Crop.of(columns.T, 0, first)

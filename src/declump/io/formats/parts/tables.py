@@ -1,0 +1,47 @@
+"""The table of a result: one row a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from declump.io.formats.parts.result import Result
+
+Columns = dict[str, Sequence[Any]]
+
+
+def columns(result: Result) -> Columns:
+    """Columns of the table, each with one value a cell: plain numbers, texts, or None where one is missing.
+
+    The measurements, if there are any, with the numbers of the cells as ``id`` before them; otherwise what follows
+    from the outlines alone.
+    """
+    count = len(result.segmentation)
+    if result.measurements is None:
+        return _from_outlines(result)
+    plain: Columns = {name: [_plain(value) for value in values] for name, values in result.measurements.items()}
+    return plain if "id" in plain else {"id": list(range(1, count + 1)), **plain}
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    missing = value is None or (isinstance(value, float) and np.isnan(value))
+    if not missing and not isinstance(value, bool | int | float | str):
+        raise ValueError(f"measurements are numbers and texts; {value!r} is a {type(value).__name__}")
+    return None if missing else value
+
+
+def _from_outlines(result: Result) -> Columns:
+    segmentation = result.segmentation
+    areas = segmentation.areas
+    return {
+        "id": list(range(1, len(segmentation) + 1)),
+        "row_px": segmentation.seeds[:, 0].tolist(),
+        "column_px": segmentation.seeds[:, 1].tolist(),
+        "clump": [clump + 1 if clump >= 0 else None for clump in segmentation.clump.tolist()],
+        "area_px": areas.round(1).tolist(),
+        "equivalent_diameter_px": (2 * np.sqrt(areas / np.pi)).round(2).tolist(),
+        "overlap_degree": segmentation.overlap_degree.round(4).tolist(),
+    }
