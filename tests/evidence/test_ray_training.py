@@ -81,12 +81,14 @@ def test_training_learns(examples: list[RayExample], monkeypatch: pytest.MonkeyP
     assert 0 < curve[-1]["dice"] <= 1 and curve[-1]["doubt_factor"] > 0
 
 
-def test_the_doubt_factor_makes_two_thirds_of_the_rays_lie_within_the_doubt() -> None:
+def test_calibration_makes_two_thirds_of_the_rays_lie_within_the_doubt() -> None:
     rng = np.random.default_rng(0)
-    doubts = rng.uniform(1, 5, (50, ANGLES)).astype(np.float32)
-    told = (50 + 3 * doubts * rng.normal(size=doubts.shape)).astype(np.float32)
-    true, counted = np.full_like(told, 50), np.ones(told.shape, bool)
-    assert loop.doubt_factor(told, doubts, true, counted) == pytest.approx(3, rel=0.05)
+    doubts = np.exp(rng.uniform(0, 2, 20_000)).astype(np.float32)
+    errors = np.abs(0.5 * doubts**1.6 * rng.normal(size=doubts.shape)).astype(np.float32)
+    factor, power = loop.calibration(errors, doubts)
+    assert factor == pytest.approx(0.5, rel=0.1) and power == pytest.approx(1.6, rel=0.05)
+    assert np.mean(errors < factor * doubts**power) == pytest.approx(0.6827, abs=0.02)
+    assert loop.calibration(np.full(5, 2, np.float32), np.ones(5, np.float32)) == pytest.approx((2, 0))
 
 
 def test_proposals_come_in_pixels_whatever_their_number(model: Path) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from declump.cli.terminal import progress_bar
 
-LAYOUTS = "Data in the ISBI 2014 or 2015 layout, or COCO."
+LAYOUTS = "Data in the ISBI 2014 or 2015 layout, COCO, masks of objects, or label images."
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER", help=LAYOUTS, show_default=False)]
 Data = Annotated[
     list[Path],
@@ -39,6 +39,7 @@ def prior(
     ] = None,
     no_copies: Annotated[bool, typer.Option("--no-copies", help="Add no turned and mirrored copies.")] = False,
     no_reach: Annotated[bool, typer.Option("--no-reach", help="Learn shapes only, as the paper does.")] = False,
+    nuclei: Annotated[bool, typer.Option("--nuclei", help="Learn the shapes of the nuclei instead of the cells.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Learn what shapes to expect from images with whole masks."""
@@ -58,8 +59,9 @@ def prior(
             seen += 1
             progress(seen, None)
 
+        images = chain.from_iterable(readers)
         learnt = learn_prior(
-            chain.from_iterable(readers),
+            map(datasets.objects.nuclei_of, images) if nuclei else images,
             rays=rays,
             modes=modes,
             copies=not no_copies,
@@ -132,9 +134,12 @@ def rays(
     size: Annotated[int, typer.Option(min=1, help="Cells a batch.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
     start: Start = None,
-    doubt_factor: Annotated[
-        float | None,
-        typer.Option(help="By what to multiply the doubt; by default what calibrates it on the images held out."),
+    calibration: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="FACTOR POWER",
+            help="The doubt is FACTOR times the network's to the POWER; by default as the images held out ask for.",
+        ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
@@ -166,10 +171,11 @@ def rays(
     _check_held_out(held_out, len(measured))
     groups += [simulated_examples(simulated, seed, models[0])] if simulated else []
     network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
-    factor = curve[-1].get("doubt_factor", 1.0) if doubt_factor is None else doubt_factor
+    if calibration is None:
+        calibration = curve[-1].get("doubt_factor", 1.0), curve[-1].get("doubt_power", 1.0)
     card = _card(folders, held_out, simulated, steps, size, seed, start, torch_version, curve)
-    card |= {"doubt factor": factor, "regions": [Path(model).name for model in regions]}
-    export(Proposer(network, factor), out, card, shape=TRIED, free=FREE_AXES)
+    card |= {"calibration": calibration, "regions": [Path(model).name for model in regions]}
+    export(Proposer(network, *calibration), out, card, shape=TRIED, free=FREE_AXES)
     typer.echo(f"model     {out}")
 
 

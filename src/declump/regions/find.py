@@ -32,11 +32,12 @@ NUCLEUS_MICROMETRES = 7.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Areas in square pixels that the user set; None for those that follow from the diameter."""
+    """What the user set: areas in square pixels, None for those that follow from the diameter."""
 
     least_nucleus: float | None = None
     least_clump: float | None = None
     largest_hole: float | None = None
+    cut_nuclei: bool = False
 
 
 NO_LIMITS = Limits()
@@ -51,6 +52,7 @@ def find_regions(
     least_nucleus: float | None = None,
     least_clump: float | None = None,
     largest_hole: float | None = None,
+    cut_nuclei: bool = False,
     refined: bool = False,
 ) -> Regions:
     """Find where there is any cell, and where the nuclei are.
@@ -70,14 +72,16 @@ def find_regions(
     least_nucleus, least_clump, largest_hole : float, optional
         Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
         micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
+    cut_nuclei : bool
+        Whether nuclei that the image border cuts count. Their cells cannot be measured, and annotators leave them out.
     refined : bool
         Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
 
     Returns
     -------
     Regions
-        Without a nucleus there is no cell: cytoplasm whose nucleus lies outside the image belongs to the clump, and is
-        left unexplained where no other cell covers it.
+        Without a nucleus there is no cell: cytoplasm whose nucleus lies outside the image, or on its border, belongs to
+        the clump, and is left unexplained where no other cell covers it.
     """
     pixels = np.asarray(image)
     nothing = is_flat(pixels)
@@ -87,7 +91,8 @@ def find_regions(
         diameter = NUCLEUS_MICROMETRES / pixel_size
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
-    limits = Limits(*(_in_pixels(area, pixel_size) for area in (least_nucleus, least_clump, largest_hole)))
+    areas = (_in_pixels(area, pixel_size) for area in (least_nucleus, least_clump, largest_hole))
+    limits = Limits(*areas, cut_nuclei=cut_nuclei)
     if nothing:
         return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
     if str(model) == "classical":
@@ -125,6 +130,8 @@ def _classical(image: NDArray[Any], diameter: float | None, limits: Limits) -> R
     clump, nuclei = classical_regions(image, diameter=diameter)
     clump = _cleaned(clump, limits.largest_hole or 0, limits.least_clump or 0)
     kept = np.bincount(nuclei.ravel()) >= max(limits.least_nucleus or 0, 1)
+    if not limits.cut_nuclei:
+        kept[np.unique(np.concatenate([nuclei[0], nuclei[-1], nuclei[:, 0], nuclei[:, -1]]))] = False
     kept[0] = False
     return Regions(clump, nuclei * kept[nuclei] * clump)
 
@@ -170,7 +177,13 @@ def regions_of(
         LEAST_CLUMP * nucleus if limits.least_clump is None else limits.least_clump,
     )
     nuclei = single_nuclei(
-        np.where(clump, probability, 0), maps.nearness, seen[0], diameter, rules=rules, least_area=limits.least_nucleus
+        np.where(clump, probability, 0),
+        maps.nearness,
+        seen[0],
+        diameter,
+        rules=rules,
+        least_area=limits.least_nucleus,
+        cut=limits.cut_nuclei,
     )
     counts = np.arange(4, dtype=np.float32)[:, None, None]
     layers = np.sum(counts * maps.layers, axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ FAINT = 0.15
 """Pixels with a smaller probability of nucleus belong to none."""
 OUTLINE = 0.5
 """The outline of a nucleus lies at this share of its own highest probability: a doubtful one is not drawn too small."""
+
+WAIST = 0.1
+"""A waist is as much narrower than the thicker of its two sides, in half widths of that."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ def single_nuclei(
     *,
     rules: NucleusRules = RULES,
     least_area: float | None = None,
+    cut: bool = False,
 ) -> NDArray[np.int32]:
     """Tell nuclei apart, and number them.
 
@@ -78,6 +83,8 @@ def single_nuclei(
     rules : NucleusRules
     least_area : float, optional
         Smallest area in square pixels, instead of the rule's.
+    cut : bool
+        Whether nuclei that the image border cuts are kept.
 
     Returns
     -------
@@ -96,6 +103,8 @@ def single_nuclei(
         if piece.area < max(smallest, 1) or piece.solidity < rules.least_solidity:
             continue
         if _contrast(pieces, piece, luminance, diameter) < rules.least_contrast:
+            continue
+        if not cut and _touches_border(piece.bbox, probability.shape):
             continue
         count += 1
         kept[piece.slice][piece.image] = count
@@ -118,9 +127,27 @@ def _pieces(probability: NDArray[np.float32], nearness: NDArray[np.float32], rul
                 continue
             core, _ = ndimage.label((parts == part) & (likely >= OUTLINE * surest))
             largest = core == np.bincount(core.ravel())[1:].argmax() + 1
-            count += 1
-            pieces[blot.slice][ndimage.binary_fill_holes(largest)] = count
+            for single in _rounded(ndimage.binary_fill_holes(largest), rules):
+                count += 1
+                pieces[blot.slice][single] = count
     return pieces
+
+
+def _rounded(piece: NDArray[np.bool_], rules: NucleusRules) -> Iterator[NDArray[np.bool_]]:
+    """Give a piece as it is, or, if it is not round enough for one nucleus, cut at its waist."""
+    from scipy import ndimage
+    from skimage.measure import label, regionprops
+    from skimage.morphology import h_maxima
+    from skimage.segmentation import watershed
+
+    if regionprops(piece.astype(np.uint8))[0].solidity >= rules.least_solidity:
+        yield piece
+        return
+    depth = ndimage.distance_transform_edt(np.pad(piece, 1))
+    peaks = label(h_maxima(depth, WAIST * depth.max()))
+    parts = watershed(-depth, peaks, mask=np.pad(piece, 1))[1:-1, 1:-1]
+    for part in range(1, int(parts.max()) + 1):
+        yield parts == part
 
 
 def _basins(nearness: NDArray[np.float32], blot: NDArray[np.bool_], rules: NucleusRules) -> NDArray[np.int32]:
@@ -132,6 +159,10 @@ def _basins(nearness: NDArray[np.float32], blot: NDArray[np.bool_], rules: Nucle
     steps = np.pad(np.round(nearness * 255).astype(np.uint8), 1)
     peaks = h_maxima(steps, round(rules.least_dip * 255))[1:-1, 1:-1].astype(bool) & (nearness >= rules.least_peak)
     return np.asarray(watershed(-nearness, label(peaks), mask=blot), dtype=np.int32)
+
+
+def _touches_border(box: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return min(box[:2]) == 0 or box[2] == shape[0] or box[3] == shape[1]
 
 
 def _contrast(pieces: NDArray[np.int32], piece: Any, luminance: NDArray[np.float32], diameter: float) -> float:

@@ -14,12 +14,16 @@ from torch.nn import functional
 from declump.evidence.training.batches import batch
 from declump.evidence.training.examples import RayExample, true_radii
 from declump.evidence.training.network import RayNetwork, moments
-from declump.evidence.windows import DEPTHS, STEP, View, window
+from declump.evidence.windows import ANGLES, DEPTHS, STEP, View, window
 from declump.training.checkpoint import Curve
 from declump.training.loop import Progress, fit
 
 BLUR = 0.8
 """Width in steps of the distribution that a true radius stands for."""
+GROUPS = 20
+"""Groups of like doubt that the calibration is drawn through."""
+LEAST_ERROR = 0.05
+"""Errors below this many steps are those of the drawing."""
 MEAN_WEIGHT = 0.05
 """Weight of the error of the mean, in steps, beside the cross-entropy."""
 
@@ -83,7 +87,7 @@ def _loss(scores: Tensor, radii: Tensor, counted: Tensor) -> Tensor:
 def predictions(
     network: RayNetwork, examples: Sequence[RayExample]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
-    """Radii told, their doubt, true radii, all in pixels, and which count, (N, A) each, with true regions."""
+    """Radii told, their doubt, true radii, all in steps, and which count, (N, A) each, with true regions."""
     told, doubts, true, counted = [], [], [], []
     view = View(STEP)
     for example in examples:
@@ -97,9 +101,8 @@ def predictions(
             radii, known = true_radii(example, cell, seed, view)
             true.append(radii)
             counted.append(known)
-    count = len(told)
-    arrays = [np.array(part, np.float32).reshape(count, -1) * np.float32(STEP) for part in (told, doubts, true)]
-    return arrays[0], arrays[1], arrays[2], np.array(counted, np.bool_).reshape(count, -1)
+    arrays = [np.array(part, np.float32).reshape(len(told), ANGLES) for part in (told, doubts, true)]
+    return arrays[0], arrays[1], arrays[2], np.array(counted, np.bool_).reshape(len(told), ANGLES)
 
 
 def figures(
@@ -110,15 +113,25 @@ def figures(
         return {}
     shared = np.sum(np.where(counted, np.minimum(told, true) ** 2, 0), axis=1)
     sizes = np.sum(np.where(counted, told**2 + true**2, 0), axis=1)
+    error = np.abs(told - true)[counted]
+    factor, power = calibration(error, doubts[counted])
     return {
         "dice": float(np.mean(2 * shared / np.maximum(sizes, 1))),
-        "error_px": float(np.abs(told - true)[counted].mean()),
-        "doubt_factor": doubt_factor(told, doubts, true, counted),
+        "error_px": STEP * float(error.mean()),
+        "doubt_factor": factor,
+        "doubt_power": power,
     }
 
 
-def doubt_factor(
-    told: NDArray[np.float32], doubts: NDArray[np.float32], true: NDArray[np.float32], counted: NDArray[np.bool_]
-) -> float:
-    """By what to multiply the doubt so that, as with a Gaussian, 68 % of the rays lie within it."""
-    return float(np.percentile((np.abs(told - true) / doubts)[counted], 68.27))
+def calibration(errors: NDArray[np.float32], doubts: NDArray[np.float32]) -> tuple[float, float]:
+    """Factor and power that make of a doubt one within which, as with a Gaussian, 68 % of the rays lie.
+
+    A straight line on logarithmic scales through that share of the errors in groups of like doubt: a network is rarely
+    wrong by the same factor where it is sure and where it is not.
+    """
+    order = np.argsort(doubts, kind="stable")
+    groups = np.array_split(order, min(GROUPS, len(order)))
+    at = np.array([np.log(doubts[group]).mean() for group in groups])
+    within = np.log(np.maximum([np.percentile(errors[group], 68.27) for group in groups], LEAST_ERROR))
+    power, intercept = np.polyfit(at, within, 1) if np.ptp(at) > 0 else (0.0, within[0])
+    return float(np.exp(intercept)), float(power)

@@ -65,13 +65,13 @@ def moments(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class Proposer(nn.Module):
-    """What is exported: radii and their doubt (B, 2, A) in steps; the doubt is multiplied by a calibrated factor."""
+    """What is exported: radii and their calibrated doubt (B, 2, A) in steps, ``factor * deviation ** power``."""
 
-    def __init__(self, network: RayNetwork, factor: float) -> None:
+    def __init__(self, network: RayNetwork, factor: float = 1.0, power: float = 1.0) -> None:
         super().__init__()
-        self.network, self.factor = network, factor
+        self.network, self.factor, self.power = network, factor, power
 
     def forward(self, windows: Tensor) -> Tensor:
         """Propose."""
         mean, deviation = moments(self.network(windows))
-        return torch.stack([mean, self.factor * deviation], 1)
+        return torch.stack([mean, self.factor * deviation**self.power], 1)
