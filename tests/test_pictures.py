@@ -57,7 +57,7 @@ def test_a_cell_wholly_inside_another_is_dashed_all_round() -> None:
 def test_touching_cells_differ_in_colour_wherever_they_lie(seeds: list[tuple[float, float]], radius: float) -> None:
     segmentation = circles(seeds, radius)
     assert pictures.overlay(segmentation).shape == (100, 120, 3)
-    colours = pictures._chosen_colours(pictures._touching(segmentation))
+    colours = pictures.category_colours(segmentation)
     for index in range(len(seeds)):
         for other in range(index):
             apart = np.hypot(*(segmentation.seeds[index] - segmentation.seeds[other]))

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from declump import __version__
-from declump.cli import demo, evaluate, evolve, info, segment, simulate, train
+from declump.cli import demo, evaluate, evolve, info, report, segment, simulate, split, train
 from declump.cli.terminal import sentence, show_warning, tell
 
 app = typer.Typer(
@@ -24,7 +24,9 @@ app = typer.Typer(
 )
 app.command()(segment.segment)
 app.command()(evolve.evolve)
+app.command()(split.split)
 app.command()(simulate.simulate)
+app.command()(report.report)
 app.command()(evaluate.evaluate)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)

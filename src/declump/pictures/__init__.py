@@ -1,0 +1,30 @@
+"""Pictures for people: outlines drawn over an image, cells one by one, and a clump growing."""
+
+from declump.pictures.display import displayed, mosaic
+from declump.pictures.grid import cell_grid
+from declump.pictures.growth import Growth, growth_strip, record_growth, write_growth
+from declump.pictures.outlines import overlay
+from declump.pictures.palette import COLOURS, RAMP, UNKNOWN, Scale, category_colours
+from declump.pictures.pen import WIDTH
+from declump.pictures.strokes import DASH, GAP, nucleus_outlines, runs
+
+__all__ = [
+    "COLOURS",
+    "DASH",
+    "GAP",
+    "RAMP",
+    "UNKNOWN",
+    "WIDTH",
+    "Growth",
+    "Scale",
+    "category_colours",
+    "cell_grid",
+    "displayed",
+    "growth_strip",
+    "mosaic",
+    "nucleus_outlines",
+    "overlay",
+    "record_growth",
+    "runs",
+    "write_growth",
+]

@@ -1,0 +1,69 @@
+"""Images made fit to look at, and pictures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def displayed(image: ArrayLike) -> NDArray[np.uint8]:
+    """Make an image fit to look at.
+
+    Parameters
+    ----------
+    image : (H, W), (H, W, 3) or (H, W, 4)
+        See :func:`declump.pictures.overlay`; a fourth channel is dropped.
+
+    Returns
+    -------
+    (H, W, 3) uint8
+    """
+    pixels = np.asarray(image)
+    if pixels.ndim not in (2, 3) or pixels.shape[2:] not in ((), (3,), (4,)) or pixels.size == 0:
+        raise ValueError(f"an image is (H, W) or (H, W, 3); given was an array of shape {pixels.shape}")
+    if pixels.dtype == np.bool_:
+        grey = np.where(pixels, np.uint8(214), np.uint8(255))
+    elif pixels.dtype == np.uint8:
+        grey = pixels
+    else:
+        values = pixels.astype(np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError("an image to look at holds finite numbers; this one has NaN or infinity")
+        low, high = np.percentile(values, (0.5, 99.5))
+        if high <= low:
+            low, high = values.min(), values.max()
+        share = (values - low) / (high - low) if high > low else np.zeros_like(values)
+        grey = np.rint(255 * np.clip(share, 0, 1)).astype(np.uint8)
+    return grey[..., :3].copy() if grey.ndim == 3 else np.repeat(grey[..., None], 3, axis=2)
+
+
+def mosaic(pictures: Sequence[ArrayLike], columns: int | None = None, gap: int = 8) -> NDArray[np.uint8]:
+    """Lay pictures side by side on white, row by row.
+
+    Parameters
+    ----------
+    pictures : sequence of (H, W) or (H, W, 3)
+        Of any sizes; each stands in the middle of its place.
+    columns : int, optional
+        Pictures in a row; by default all.
+    gap : int
+        White pixels between two pictures.
+
+    Returns
+    -------
+    (H, W, 3) uint8
+    """
+    shown = [displayed(picture) for picture in pictures]
+    columns = len(shown) if columns is None else columns
+    if not shown or columns < 1 or gap < 0:
+        raise ValueError(f"a mosaic has pictures, columns >= 1 and gap >= 0; given were {len(shown)}, {columns}, {gap}")
+    height, width = np.max([picture.shape[:2] for picture in shown], axis=0)
+    columns, rows = min(columns, len(shown)), -(-len(shown) // columns)
+    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
+    for index, picture in enumerate(shown):
+        top = index // columns * (height + gap) + (height - picture.shape[0]) // 2
+        left = index % columns * (width + gap) + (width - picture.shape[1]) // 2
+        sheet[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
+    return sheet

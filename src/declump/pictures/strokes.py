@@ -1,0 +1,82 @@
+"""What is to be drawn of a cell, as polylines: its outline, dashed where it is hidden, and its nucleus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.segmentation import Segmentation
+
+DASH, GAP = 6.0, 5.0
+"""Lengths in pixels of the dashes of hidden outlines and of the gaps between them."""
+
+
+def runs(hidden: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
+    """Split a closed outline where it becomes hidden or open.
+
+    Parameters
+    ----------
+    hidden : (K,) bool
+        Of the edges, see :func:`declump.contours.hidden_edges`.
+
+    Returns
+    -------
+    list of (first, edges, hidden)
+        First edge of each run, its number of edges, which may go on past the last one to the first, and its kind.
+    """
+    count = len(hidden)
+    starts = np.flatnonzero(hidden != np.roll(hidden, 1)).tolist()
+    if not starts:
+        return [(0, count, bool(hidden[0]))]
+    ends = [*starts[1:], starts[0] + count]
+    return [(start, end - start, bool(hidden[start])) for start, end in zip(starts, ends, strict=True)]
+
+
+def outline_strokes(vertices: NDArray[np.float64], hidden: NDArray[np.bool_]) -> Iterator[NDArray[np.float64]]:
+    """Polylines (n, 2) of a closed outline (K, 2): whole where it is open, dashes where it is hidden."""
+    for first, edges, dashed in runs(hidden):
+        line = np.take(vertices, range(first, first + edges + 1), axis=0, mode="wrap")
+        if dashed:
+            yield from _dashes(line)
+        else:
+            # One vertex more closes the joint of an outline that is open all round.
+            yield np.vstack([line, vertices[1]]) if edges == len(vertices) else line
+
+
+def nucleus_outlines(segmentation: Segmentation) -> list[list[NDArray[np.float64]]]:
+    """Trace the nuclei.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+
+    Returns
+    -------
+    list of list of (n, 2) float64
+        For each cell the closed outlines of the pieces and holes of its nucleus, as row and column, halfway between
+        its pixels and the others; none where the nucleus is not known.
+    """
+    traced: list[list[NDArray[np.float64]]] = [[] for _ in range(len(segmentation))]
+    if segmentation.nuclei is None:
+        return traced
+    from scipy import ndimage
+    from skimage.measure import find_contours
+
+    for index, box in enumerate(ndimage.find_objects(segmentation.nuclei, max_label=len(segmentation))):
+        if box is not None:
+            mask = np.pad(segmentation.nuclei[box] == index + 1, 1)
+            corner = np.array([box[0].start - 1, box[1].start - 1])
+            traced[index] = [line + corner for line in find_contours(mask.astype(np.float64), 0.5)]
+    return traced
+
+
+def _dashes(line: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Cut a polyline into dashes, spaced so that a gap stands at both ends."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    period = along[-1] / max(round((along[-1] - GAP) / (DASH + GAP)), 1)
+    for middle in np.arange(period / 2, along[-1], period):
+        ends = np.array([middle - DASH / 2, middle + DASH / 2])
+        stops = np.concatenate([ends[:1], along[(along > ends[0]) & (along < ends[1])], ends[1:]])
+        yield np.column_stack([np.interp(stops, along, part) for part in line.T])

@@ -1,0 +1,102 @@
+"""``run.json``: what a run of ``declump segment`` tells of itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FILE = "run.json"
+
+
+@dataclass(frozen=True)
+class RunImage:
+    """What became of one image.
+
+    Attributes
+    ----------
+    path : str
+        Where the image was; empty if that is not known.
+    name : str
+        Name of the folder of its results.
+    failed : bool
+    reason : str
+        Why it failed.
+    seconds : float, optional
+        How long it took.
+    """
+
+    path: str
+    name: str
+    failed: bool = False
+    reason: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run; all is empty where it is not known.
+
+    Attributes
+    ----------
+    version : str
+        Of the declump that ran.
+    command : str
+    settings : mapping of str to value
+    images : tuple of RunImage
+    """
+
+    version: str = ""
+    command: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    images: tuple[RunImage, ...] = ()
+
+    def image(self, name: str) -> RunImage:
+        """Give what is known of the image whose results are in the folder of this name."""
+        return next((image for image in self.images if image.name == name), RunImage("", name))
+
+
+def read_run(folder: str | Path) -> Run:
+    """Read the ``run.json`` of a results folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+
+    Returns
+    -------
+    Run
+        Empty if there is no such file, as in folders that other commands or versions wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged.
+    """
+    path = Path(folder) / FILE
+    if not path.is_file():
+        return Run()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        images = tuple(_image(record) for record in content.get("images", ()))
+        settings = dict(content.get("settings") or {})
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged ({error}); remove it, or run 'declump segment' again") from error
+    return Run(str(content.get("version") or ""), _command(content.get("command")), settings, images)
+
+
+def _image(record: Mapping[str, Any]) -> RunImage:
+    path, seconds = str(record.get("path") or ""), record.get("seconds")
+    return RunImage(
+        path,
+        str(record.get("name") or Path(path).stem),
+        record.get("status") == "failed",
+        str(record.get("reason") or ""),
+        None if seconds is None else float(seconds),
+    )
+
+
+def _command(given: Any) -> str:
+    return " ".join(map(str, given)) if isinstance(given, list) else str(given or "")

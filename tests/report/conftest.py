@@ -1,0 +1,40 @@
+"""A results folder, and a browser to look at its report with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_samples import smear, write_results
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two images of three cells, with their originals."""
+    write_results(tmp_path / "results", ["one", "two"], smear(), originals=tmp_path / "originals")
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; skips where it is not installed."""
+    pytest.importorskip("selenium", reason="selenium drives the browser: pip install 'declump[test]'")
+    from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+
+    chromium, driver = shutil.which("chromium") or shutil.which("chromium-browser"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("no chromium and chromedriver: apt-get install chromium chromium-driver")
+    options = ChromeOptions()
+    options.binary_location = chromium
+    # Root may not use the sandbox, and containers have little shared memory.
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "window-size=1400,1100"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = Chrome(options=options, service=ChromeService(driver))
+    try:
+        yield opened
+    finally:
+        opened.quit()
