@@ -60,5 +60,19 @@ def test_the_least_area_can_be_set_in_pixels() -> None:
     assert counts == [2, 1, 0]
 
 
+def test_two_nuclei_with_one_peak_between_them_are_cut_at_the_waist() -> None:
+    probability, _, luminance = maps_of([(40, 40, 12), (40, 62, 12)])
+    single_peak = np.maximum(1 - np.hypot(ROWS - 40, COLUMNS - 51) / 40, 0).astype(np.float32)
+    labels = single_nuclei(probability, single_peak, luminance, diameter=24)
+    assert labels.max() == 2
+    assert labels[40, 40] != labels[40, 62] and labels[40, 40] > 0 and labels[40, 62] > 0
+
+
+def test_a_nucleus_on_the_border_counts_only_if_asked_for() -> None:
+    maps = maps_of([(4, 40, 10), (60, 60, 10)])
+    assert single_nuclei(*maps, diameter=20).max() == 1
+    assert single_nuclei(*maps, diameter=20, cut=True).max() == 2
+
+
 def test_nothing_gives_nothing() -> None:
     assert count([]) == 0
