@@ -55,7 +55,8 @@ def likeness(segmentation: Segmentation, first: int, second: int) -> float:
         contours.to_mask(segmentation.seeds[cell] - corner, segmentation.radii[cell], (height, width))
         for cell in (first, second)
     )
-    return float(np.count_nonzero(one & two) / max(np.count_nonzero(one | two), 1))
+    shared, either = int(np.count_nonzero(one & two)), int(np.count_nonzero(one | two))
+    return shared / max(either, 1)
 
 
 def missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -91,8 +91,12 @@ def find_regions(
         diameter = NUCLEUS_MICROMETRES / pixel_size
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
-    areas = (_in_pixels(area, pixel_size) for area in (least_nucleus, least_clump, largest_hole))
-    limits = Limits(*areas, cut_nuclei=cut_nuclei)
+    limits = Limits(
+        _in_pixels(least_nucleus, pixel_size),
+        _in_pixels(least_clump, pixel_size),
+        _in_pixels(largest_hole, pixel_size),
+        cut_nuclei,
+    )
     if nothing:
         return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
     if str(model) == "classical":
