@@ -47,9 +47,9 @@ class NucleusRules:
     """
 
     least_probability: float = 0.35
-    least_peak: float = 0.35
+    least_peak: float = 0.3
     least_dip: float = 0.2
-    least_area: float = 0.2
+    least_area: float = 0.3
     least_solidity: float = 0.85
     least_contrast: float = 0.04
 
