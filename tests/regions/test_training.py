@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from declump import simulate
+from declump.datasets import AnnotatedImage
 from declump.regions import find_regions
 from declump.regions.inference import _tiles, region_maps
 
@@ -17,7 +18,14 @@ from declump.regions.channels import channels  # noqa: E402
 from declump.regions.training import loop  # noqa: E402
 from declump.regions.training.batches import WINDOW, batch  # noqa: E402
 from declump.regions.training.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
-from declump.regions.training.targets import Example, example_of, nearness, simulated_examples  # noqa: E402
+from declump.regions.training.targets import (  # noqa: E402
+    BORDER,
+    IGNORED,
+    Example,
+    example_of,
+    nearness,
+    simulated_examples,
+)
 from declump.training.checkpoint import kept_network  # noqa: E402
 from declump.training.export import export  # noqa: E402
 
@@ -41,6 +49,20 @@ def test_targets_say_what_is_where() -> None:
     np.testing.assert_array_equal(example.classes > 0, smear.clump)
     np.testing.assert_array_equal(example.classes == 2, smear.nuclei.any(axis=0))
     np.testing.assert_array_equal(example.layers, np.minimum(smear.cells.sum(axis=0), 3))
+
+
+def test_what_annotators_leave_out_at_the_border_is_not_taught() -> None:
+    smear = simulate.smear((200, 220), cells=4, overlap=0.5, rng=2)
+    labels = np.max(smear.nuclei * np.arange(1, 5)[:, None, None], axis=0).astype(np.int32)
+    example = example_of(AnnotatedImage("drawn", smear.image, smear.cells, labels, smear.seeds))
+    ignored = example.classes == IGNORED
+    assert ignored[0].any() and not ignored[BORDER:-BORDER, BORDER:-BORDER].any()
+    np.testing.assert_array_equal(example.classes == 2, labels > 0)
+    answer, maps = torch.zeros(1, 8, 200, 220), torch.from_numpy(example.classes)[None].long()
+    near, layers = torch.zeros(1, 200, 220), torch.from_numpy(example.layers)[None].long()
+    told = loop._loss(answer, maps, near, layers)
+    answer[:, :3, ignored] = torch.randn(1, 3, int(ignored.sum()))
+    torch.testing.assert_close(loop._loss(answer, maps, near, layers), told)
 
 
 def test_nearness_is_one_at_the_centre_and_a_third_at_the_rim() -> None:

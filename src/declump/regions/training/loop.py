@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from declump.regions.training.batches import batch
 from declump.regions.training.network import COARSEST, RegionNetwork
-from declump.regions.training.targets import Example
+from declump.regions.training.targets import IGNORED, Example
 from declump.training.checkpoint import Curve
 from declump.training.loop import Progress, fit
 
@@ -78,7 +78,9 @@ def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, f
         padding = (0, -width % COARSEST, 0, -height % COARSEST)
         answer = network(functional.pad(image, padding, mode="replicate"))[0, :, :height, :width].numpy()
         classes, layers = answer[:3].argmax(0), answer[4:].argmax(0)
-        pairs = [(classes > 0, example.classes > 0), (classes == 2, example.classes == 2)]
+        known = example.classes != IGNORED
+        pairs = [((classes > 0) & known, (example.classes > 0) & known)]
+        pairs += [((classes == 2) & known, example.classes == 2)]
         pairs += [(layers == count, example.layers == count) for count in range(4)]
         for index, (found, true) in enumerate(pairs):
             shared[index] += np.sum(found & true)
@@ -91,9 +93,11 @@ def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, f
 
 
 def _loss(answer: Tensor, classes: Tensor, nearness: Tensor, layers: Tensor) -> Tensor:
-    by_class = functional.cross_entropy(answer[:, :3], classes, weight=torch.tensor(CLASS_WEIGHTS))
+    known = classes != IGNORED
+    weights = torch.tensor(CLASS_WEIGHTS)
+    by_class = functional.cross_entropy(answer[:, :3], classes, weight=weights, ignore_index=IGNORED)
     by_layer = functional.cross_entropy(answer[:, 4:], layers, weight=torch.tensor(LAYER_WEIGHTS))
-    near = functional.mse_loss(answer[:, 3], nearness)
-    found, true = torch.softmax(answer[:, :3], 1)[:, 2], (classes == 2).float()
+    near = (((answer[:, 3] - nearness) ** 2) * known).mean()
+    found, true = torch.softmax(answer[:, :3], 1)[:, 2] * known, (classes == 2).float()
     overlap = 1 - (2 * (found * true).sum() + 1) / (found.sum() + true.sum() + 1)
     return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap

@@ -15,6 +15,11 @@ from declump.training.smears import simulated_smears
 REACH = 1.5
 """The nearness to a nucleus centre falls from 1 to 0 over this many radii of the nucleus."""
 
+IGNORED = 255
+"""Class of pixels of which the answer is not known."""
+BORDER = 12
+"""Annotators leave out nuclei that the image border cuts: so near to it, what is not annotated is not known."""
+
 
 @dataclass(frozen=True)
 class Example:
@@ -24,7 +29,7 @@ class Example:
     ----------
     channels : (3, H, W) float32
     classes : (H, W) uint8
-        0 background, 1 cytoplasm, 2 nucleus.
+        0 background, 1 cytoplasm, 2 nucleus, ``IGNORED``.
     nearness : (H, W) float32
         1 at the centre of a nucleus, falling to 0.
     layers : (H, W) uint8
@@ -42,6 +47,10 @@ def example_of(annotated: AnnotatedImage | Smear) -> Example:
     nuclei = annotated.nuclei
     layers = np.minimum(annotated.cells.sum(axis=0), 3).astype(np.uint8)
     classes = np.where(nuclei.any(axis=0), 2, np.minimum(layers, 1)).astype(np.uint8)
+    if isinstance(annotated, AnnotatedImage):
+        inner = np.zeros(classes.shape, np.bool_)
+        inner[BORDER:-BORDER, BORDER:-BORDER] = True
+        classes[~inner & (classes != 2)] = IGNORED
     return Example(channels(annotated.image), classes, nearness(nuclei), layers)
 
 
