@@ -6,11 +6,14 @@ python docs/reference.py
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo
 
 import declump
 from declump.cli import app
@@ -18,64 +21,76 @@ from declump.cli import app
 PAGE = Path(__file__).with_name("reference.md")
 HEAD = """# Reference
 
-Written by `python docs/reference.py` from the command line's own help and the docstrings; what the files mean is told in
-[the command line](command-line.md) and [formats](formats.md).
+Written by `python docs/reference.py` from the command line's own help and the docstrings; what the files mean is told
+in [the command line](command-line.md) and [formats](formats.md).
 """
 MODULES = ("io", "simulate", "pictures", "evaluation", "datasets", "batch")
 
 
 def reference() -> str:
     """Text of the page."""
-    root: Any = typer.main.get_command(app)
     parts = [HEAD, "## Commands"]
-    parts += [_command(name, command) for name, command in _commands("declump", root)]
+    parts += [_command(name, action) for name, action in _commands("declump", app)]
     parts += ["## Python", _names("declump", declump)]
     for name in MODULES:
-        module = __import__(f"declump.{name}", fromlist=["__all__"])
+        module = import_module(f"declump.{name}")
         parts += [f"### declump.{name}", _sentence(module), _names(f"declump.{name}", module)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """Walk over all commands that do something."""
-    if not hasattr(command, "commands"):
-        yield name, command
-        return
-    for part, inner in command.commands.items():
-        yield from _commands(f"{name} {part}", inner)
+def _commands(name: str, group: typer.Typer) -> Iterator[tuple[str, Callable[..., None]]]:
+    """Walk over all commands, those of the group itself first."""
+    for command in group.registered_commands:
+        action = command.callback
+        assert action is not None
+        yield f"{name} {command.name or action.__name__}", action
+    for inner in group.registered_groups:
+        assert inner.typer_instance is not None
+        yield from _commands(f"{name} {inner.name}", inner.typer_instance)
 
 
-def _command(name: str, command: Any) -> str:
-    arguments = [option for option in command.params if option.param_type_name == "argument"]
-    usage = " ".join([name, *(option.human_readable_name.upper() for option in arguments), "[OPTIONS]"])
-    lines = [f"### {name}", "", inspect.cleandoc(command.help or ""), "", f"    {usage}", ""]
+def _command(name: str, action: Callable[..., None]) -> str:
+    hints, parameters = get_type_hints(action, include_extras=True), inspect.signature(action).parameters
+    rows, arguments = [], []
+    for parameter in parameters.values():
+        hint, told = get_args(hints[parameter.name])
+        if isinstance(told, ArgumentInfo):
+            names = told.metavar or parameter.name.upper()
+            arguments.append(f"{names}..." if get_origin(hint) is list else names)
+        else:
+            # In an annotation typer takes the first name for a default.
+            written = [name for name in (told.default, *(told.param_decls or ())) if isinstance(name, str)]
+            names = ", ".join(f"`{name}`" for name in written or [f"--{parameter.name.replace('_', '-')}"])
+        rows.append((names, told.metavar or _takes(hint), _default(parameter.default), told.help or ""))
+    lines = [f"### {name}", "", inspect.getdoc(action) or "", "", f"    {' '.join([name, *arguments])} [OPTIONS]", ""]
     lines += ["| option | takes | by default | meaning |", "|---|---|---|---|"]
-    for option in command.params:
-        if option.name != "help":
-            lines.append("| " + " | ".join(_cell(text) for text in _option(option)) + " |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *("| " + " | ".join(map(_cell, row)) + " |" for row in rows)])
 
 
-def _option(option: Any) -> tuple[str, str, str, str]:
-    if option.param_type_name == "argument":
-        names = option.human_readable_name.upper()
-    else:
-        names = ", ".join(f"`{name}`" for name in option.opts)
-    flag = getattr(option, "is_flag", False)
-    takes = "" if flag else option.metavar or getattr(option.type, "choices", None) or option.type.name
-    takes = takes if isinstance(takes, str) else ", ".join(map(str, takes))
-    default = "required" if option.required else "" if flag or option.default in (None, [], ()) else str(option.default)
-    return names, takes, default, getattr(option, "help", None) or ""
+def _default(value: Any) -> str:
+    if value is inspect.Parameter.empty:
+        return "required"
+    if isinstance(value, list):
+        return ", ".join(value)
+    return "" if value is None or value is False else str(value)
+
+
+def _takes(hint: Any) -> str:
+    """Kind of value of an option, in a word or the values themselves."""
+    if get_origin(hint) is Literal:
+        return ", ".join(get_args(hint))
+    if get_origin(hint) in (Union, UnionType, list, tuple):
+        return " ".join(filter(None, map(_takes, get_args(hint))))
+    return {bool: "", NoneType: "", str: "text", int: "whole number", float: "number", Path: "path"}[hint]
 
 
 def _names(home: str, module: Any) -> str:
     lines = ["| name | does |", "|---|---|"]
     for name in sorted(module.__all__):
         thing = getattr(module, name)
-        if inspect.ismodule(thing) or not callable(thing):
-            lines.append(f"| `{home}.{name}` | {_cell(_sentence(thing) if inspect.ismodule(thing) else 'see its page')} |")
-            continue
-        given = "(" + ", ".join(_parameters(thing)) + ")"
+        if not inspect.ismodule(thing) and not callable(thing):
+            continue  # a constant
+        given = "" if inspect.ismodule(thing) else f"({', '.join(_parameters(thing))})"
         lines.append(f"| `{home}.{name}{given}` | {_cell(_sentence(thing))} |")
     return "\n".join(lines)
 
@@ -88,8 +103,10 @@ def _parameters(thing: Any) -> Iterator[str]:
             starred = True
             yield "*"
         plain = isinstance(parameter.default, str | int | float | bool | tuple | None)
-        yield parameter.name if parameter.default is parameter.empty else (
-            f"{parameter.name}={parameter.default!r}" if plain else f"{parameter.name}=..."
+        yield (
+            parameter.name
+            if parameter.default is parameter.empty
+            else (f"{parameter.name}={parameter.default!r}" if plain else f"{parameter.name}=...")
         )
 
 

@@ -244,6 +244,7 @@ def test_demo(tmp_path: Path, here: Callable[..., tuple[int, str, str]]) -> None
     ended = run("demo", "-o", "demo", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "mean Dice" in ended.stdout and str(Path("demo") / "result" / "overlay.png") in ended.stdout
+    assert ended.stdout.splitlines()[-1].split() == ["report", str(Path("demo") / "report.html")]
     with Image.open(tmp_path / "demo" / "result" / "overlay.png") as overlay:
         assert overlay.size == (512, 512)
     truth, found = tmp_path / "demo" / "sample", tmp_path / "demo" / "result"
@@ -251,7 +252,7 @@ def test_demo(tmp_path: Path, here: Callable[..., tuple[int, str, str]]) -> None
     before = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
     assert here("demo", "-o", tmp_path / "demo")[0] == 1
     (truth / "cells" / "cell999.png").write_bytes(b"left by an older version")
-    assert here("demo", "-o", tmp_path / "demo", "--overwrite")[0] == 0
+    assert run("demo", "-o", "demo", "--overwrite", cwd=tmp_path).returncode == 0
     assert {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()} == before
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +17,13 @@ from PIL import Image
 import declump
 from declump import simulate
 
-SMEAR = simulate.smear((300, 340), cells=5, overlap=0.3, blur=0.5, debris=0, rng=12)
+SMEAR = simulate.smear((300, 340), cells=5, overlap=0.3, blur=0.5, debris=0, rng=1)
+QUICK = ("--regions", "classical", "--evidence", "clump")
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "declump.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Image.fromarray(SMEAR.image).save(path / "colour.png")
     Image.fromarray(255 - SMEAR.image).save(path / "inverted.png")
     Image.fromarray(SMEAR.image).convert("L").convert("1").save(path / "onebit.png")
-    tifffile.imwrite(path / "deep.tif", SMEAR.image.astype(np.uint16) * 257, photometric="rgb")
+    tifffile.imwrite(path / "deep.tif", SMEAR.image.astype(np.uint16) * 257, photometric="rgb", tile=(64, 64))
     Image.fromarray(np.full((40, 50), 255, np.uint8)).save(path / "blank.png")
     Image.fromarray(np.full((1, 1), 9, np.uint8)).save(path / "dot.png")
     (path / "notes.txt").write_text("no image")
@@ -36,36 +40,97 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: Path) -> None:
-    ended = run("segment", folder, "-o", tmp_path / "out", "--regions", "classical")
-    assert ended.returncode == 0, ended.stderr
+    formats = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
+    ended = run("segment", folder, "-o", tmp_path / "out", *QUICK, "--format", formats)
+    assert ended.returncode == 0 and ended.stderr == "", ended.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "colour", "inverted", "onebit", "deep", "blank", "dot"
+        "colour", "inverted", "onebit", "deep", "blank", "dot", "run.json", "images.csv"
+    }  # fmt: skip
+    assert {path.name for path in (tmp_path / "out" / "colour").iterdir()} == {
+        "cells.csv", "cells.geojson", "cells.ome.zarr", "cells.parquet", "clumps.csv", "coco.json", "contours.json",
+        "label-planes.tif", "labels-flat-lossy.tif", "overlay.png", "overlay.svg", "rois.zip", "summary.json",
     }  # fmt: skip
     found = declump.io.read_contours(tmp_path / "out" / "colour" / "contours.json")
     deep = declump.io.read_contours(tmp_path / "out" / "deep" / "contours.json")
     assert len(found) == len(deep) == 5
     assert declump.score(SMEAR.cells, found.masks).dice_all > 0.7
     assert len(declump.io.read_contours(tmp_path / "out" / "blank" / "contours.json")) == 0
+    with (tmp_path / "out" / "colour" / "cells.csv").open() as table:
+        rows = list(csv.DictReader(table))
+    assert len(rows) == 5 and {"confidence", "nucleus_to_cytoplasm_area_ratio", "overlap_degree"} <= set(rows[0])
+    with (tmp_path / "out" / "images.csv").open() as table:
+        cells = {row["name"]: row["cells"] for row in csv.DictReader(table)}
+    assert cells["colour"] == "5" and cells["blank"] == cells["dot"] == "0"
+
+
+def test_pages_and_sizes_of_pixels(tmp_path: Path) -> None:
+    """Each page is an image; metadata tells the size of a pixel, unless the command does."""
+    size = {"PhysicalSizeX": 300, "PhysicalSizeXUnit": "nm", "PhysicalSizeY": 300, "PhysicalSizeYUnit": "nm"}
+    tifffile.imwrite(tmp_path / "slide.ome.tif", SMEAR.image, metadata={"axes": "YXS", **size})
+    tifffile.imwrite(tmp_path / "pages.tif", np.stack([SMEAR.image] * 2), photometric="rgb")
+    stack = np.stack([SMEAR.image[..., 0]] * 4)
+    tifffile.imwrite(tmp_path / "channels.ome.tif", stack, metadata={"axes": "CYX"}, photometric="minisblack")
+    ended = run("segment", "*.tif", "-o", "out", *QUICK, cwd=tmp_path)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [
+        "declump: 1 of 4 images failed:",
+        "declump: channels.ome.tif: has 4 channels; give a grey image or one in red, green and blue, or save the "
+        "channel you mean",
+    ]
+    assert "pixels of 0.3 µm (OME metadata)" in ended.stdout
+    content = json.loads((tmp_path / "out" / "run.json").read_text())
+    images = {image["name"]: image for image in content["images"]}
+    assert set(images) == {"slide", "channels", "pages-page0001", "pages-page0002"}
+    assert images["pages-page0002"]["page"] == 2 and images["pages-page0002"]["cells"] == 5
+    assert (images["slide"]["pixel_size"], images["slide"]["pixel_size_from"]) == (0.3, "OME metadata")
+    assert images["channels"]["status"] == "failed" and "4 channels" in images["channels"]["reason"]
+    assert "area_um2" in (tmp_path / "out" / "slide" / "cells.csv").read_text().splitlines()[0]
+    with (tmp_path / "out" / "images.csv").open() as table:
+        rows = {row["name"]: row for row in csv.DictReader(table)}
+    assert rows["slide"]["height_um"] == "90" and rows["pages-page0001"]["height_um"] == ""
+    ended = run("segment", tmp_path / "slide.ome.tif", "-o", tmp_path / "own", *QUICK, "--pixel-size", 0.25)
+    assert json.loads((tmp_path / "own" / "run.json").read_text())["images"][0]["pixel_size"] == 0.25
+    assert str(tmp_path / "own" / "slide" / "overlay.png") in ended.stdout
 
 
 def test_errors_are_one_sentence_and_leave_nothing(folder: Path, tmp_path: Path) -> None:
-    nan = tmp_path / "nan.tif"
-    tifffile.imwrite(nan, np.full((20, 20), np.nan, np.float32))
     empty = tmp_path / "empty"
     empty.mkdir()
+    Image.new("L", (9, 9)).save(tmp_path / "colour.tif")
     for arguments, word in (
         ((tmp_path / "nowhere.png",), "no file"),
-        ((nan,), "NaN"),
-        ((empty,), "no image"),
+        ((tmp_path / "*.gif",), "holds no image"),
+        ((empty,), "holds no image"),
+        ((folder / "colour.png", "--format", "csv,bmp"), "no format 'bmp'; the formats are masks, contours, csv"),
         ((folder / "colour.png", "--regions", tmp_path / "none.onnx"), "no region model"),
-        ((folder / "colour.png", "--pixel-size", "-1", "--regions", "classical"), "pixel size"),
-        ((folder / "colour.png", folder / "colour.png"), "two images"),
+        ((folder / "colour.png", *QUICK[:2], "--rays", tmp_path / "none.onnx"), "no ray model"),
+        ((folder / "colour.png", *QUICK, "--prior", tmp_path / "none.npz"), "no prior"),
+        ((folder / "colour.png", *QUICK, "--pixel-size", "-1"), "pixel size"),
+        ((folder / "colour.png", tmp_path / "colour.tif"), "two images are called colour"),
     ):
         ended = run("segment", *arguments, "-o", tmp_path / "out")
         assert ended.returncode == 1, arguments
-        assert word in ended.stderr
+        assert ended.stdout == "" and word in ended.stderr
         assert ended.stderr.count("\n") == 1
         assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_may_not_be_written_to(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "out").mkdir()
+        Path(place).chmod(0o755)
+        (Path(place) / "out").chmod(0o555)
+        arguments = ["segment", str(folder / "colour.png"), "-o", f"{place}/out"]
+        # Root may write anywhere, so the command asks as if it were somebody else.
+        program = (
+            "import os, sys; from declump import cli; access = os.access\n"
+            "may = lambda path, mode: mode != os.W_OK or bool(os.stat(path).st_mode & 0o222)\n"
+            "os.access = lambda path, mode: access(path, mode) and may(path, mode)\n"
+            f"sys.argv = ['declump', *{arguments!r}]; cli.main()"
+        )
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert "may not be written to" in ended.stderr and ended.stderr.count("\n") == 1
 
 
 def test_a_model_can_be_trained_and_used(folder: Path, tmp_path: Path) -> None:
@@ -78,6 +143,7 @@ def test_a_model_can_be_trained_and_used(folder: Path, tmp_path: Path) -> None:
     assert "cytoplasm_dice" in ended.stdout
     again = run(*command)
     assert again.returncode == 1 and "exists" in again.stderr
-    ended = run("segment", folder / "colour.png", "-o", tmp_path / "out", "--regions", tmp_path / "model.onnx")
+    model = ("--regions", tmp_path / "model.onnx", "--evidence", "clump")
+    ended = run("segment", folder / "colour.png", "-o", tmp_path / "out", *model)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "out" / "colour" / "overlay.png").exists()

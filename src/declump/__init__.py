@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from declump.pipeline import evolve, segment
     from declump.prior import ShapePrior
     from declump.regions import Regions, find_regions
+    from declump.seeds import find_seeds
     from declump.segmentation import Segmentation
     from declump.settings import Settings
+    from declump.splitting import split
 
 __version__ = "0.1.0"
 
@@ -32,11 +34,13 @@ _HOME = {
     "ShapePrior": "declump.prior",
     "evolve": "declump.pipeline",
     "find_regions": "declump.regions",
+    "find_seeds": "declump.seeds",
     "learn_prior": "declump.learning",
     "measure": "declump.measurements",
     "score": "declump.evaluation",
     "segment": "declump.pipeline",
     "shape_examples": "declump.contours",
+    "split": "declump.splitting",
 }
 _MODULES = ("datasets", "evaluation", "io", "pictures", "simulate")
 
@@ -52,6 +56,7 @@ __all__ = [
     "evaluation",
     "evolve",
     "find_regions",
+    "find_seeds",
     "io",
     "learn_prior",
     "measure",
@@ -60,6 +65,7 @@ __all__ = [
     "segment",
     "shape_examples",
     "simulate",
+    "split",
 ]
 
 

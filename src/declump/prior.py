@@ -20,6 +20,8 @@ from declump.reach import ReachModel
 
 EXPLAINED = 0.995
 """Share of the variance the modes must exceed, as in the paper."""
+SHIPPED = {"default": "prior.npz", "cytoplasm": "prior.npz", "nucleus": "nucleus.npz"}
+"""Files of the priors that come with declump, by name."""
 
 
 @dataclass(frozen=True)
@@ -154,11 +156,28 @@ class ShapePrior:
 
     @classmethod
     def load(cls, source: str | Path) -> ShapePrior:
-        """Read a prior: ``"default"``, which ships with declump, or the path of a file that :meth:`save` wrote."""
-        shipped = source == "default"
-        path = Path(str(resources.files("declump") / "data" / "prior.npz")) if shipped else Path(source)
+        """Read a prior.
+
+        Parameters
+        ----------
+        source : str or Path
+            A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"nucleus"`` (their
+            nuclei), ``"round"`` (smooth roundish things, from geometry alone; :func:`declump.roundness.round_prior`).
+            Or the path of a file that :meth:`save` wrote.
+
+        Returns
+        -------
+        ShapePrior
+        """
+        if source == "round":
+            from declump.roundness import round_prior
+
+            return round_prior()
+        shipped = resources.files("declump") / "data"
+        path = Path(str(shipped / SHIPPED[str(source)])) if str(source) in SHIPPED else Path(source)
         if not path.is_file():
-            raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or 'default'")
+            names = ", ".join(map(repr, (*SHIPPED, "round")))
+            raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or one of {names}")
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 mean, modes, variances = arrays["mean"], arrays["modes"], arrays["variances"]

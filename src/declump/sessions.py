@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+THREADS = "DECLUMP_THREADS"
+"""Environment variable with the number of threads of a network; by default as many as there are cores."""
 
 
 def model_path(model: str | Path, shipped: str) -> Path:
@@ -41,6 +45,7 @@ def onnx_session(model: Path, kind: str, sizes: tuple[int | None, ...]) -> Any:
         raise FileNotFoundError(f"there is no {kind} at {model}: give an .onnx file of 'declump train', or 'default'")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = _threads()
     # Waiting threads leave the cores to others.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
@@ -53,3 +58,10 @@ def onnx_session(model: Path, kind: str, sizes: tuple[int | None, ...]) -> Any:
     if not fits or any(size not in (None, given) for size, given in zip(sizes, inputs[0].shape[1:], strict=True)):
         raise ValueError(f"{model} is not a {kind} that declump wrote: its inputs and outputs are others")
     return session
+
+
+def _threads() -> int:
+    given = os.environ.get(THREADS, "0")
+    if not (given.isascii() and given.isdecimal()):
+        raise ValueError(f"the environment variable {THREADS} is a number of threads, 0 for all cores; it is {given!r}")
+    return int(given)

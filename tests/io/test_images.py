@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from PIL import Image
 
-from declump.io import read_image, read_labels, read_mask, read_mask_stack
+from declump.io import count_images, read_image, read_labels, read_mask, read_mask_stack
 from declump.regions import seeds_from_labels
 
 MASK = np.zeros((20, 30), bool)
@@ -276,3 +276,53 @@ def test_seeds_need_labels() -> None:
         seeds_from_labels(np.zeros((4, 4)))
     with pytest.raises(ValueError, match=r"\(H, W\)"):
         seeds_from_labels(np.zeros(4, int))
+
+
+def test_pages_of_a_file_are_images_of_their_own(tmp_path: Path) -> None:
+    stack = np.stack([NOISE, NOISE[::-1]])
+    tifffile.imwrite(tmp_path / "tiled.tif", stack, photometric="rgb", tile=(16, 16), compression="zlib")
+    tifffile.imwrite(tmp_path / "first.tif", stack, photometric="rgb", truncate=True)
+    pages = [Image.fromarray(page) for page in stack]
+    pages[0].save(tmp_path / "lzw.tif", save_all=True, append_images=pages[1:], compression="tiff_lzw")
+    with tifffile.TiffWriter(tmp_path / "reduced.tif") as file:
+        for page in stack:
+            file.write(page, photometric="rgb")
+        file.write(NOISE[::2, ::2], photometric="rgb", subfiletype=1)
+    for name in ("tiled.tif", "first.tif", "lzw.tif", "reduced.tif"):
+        assert count_images(tmp_path / name) == 2, name
+        assert np.array_equal(read_image(tmp_path / name, page=2), NOISE[::-1]), name
+        with pytest.raises(ValueError, match=r"there is none of number 3$"):
+            read_image(tmp_path / name, page=3)
+        with pytest.raises(ValueError, match="more than one page"):
+            read_image(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("axes", "shape", "images"),
+    [("YX", (), 1), ("CYX", (3,), 1), ("ZTYX", (2, 3), 6), ("TCZYX", (2, 3, 2), 4), ("CZYX", (3, 2), 2)],
+)
+def test_planes_of_an_ome_tiff(axes: str, shape: tuple[int, ...], images: int, tmp_path: Path) -> None:
+    values = np.arange(np.prod(shape, dtype=int), dtype=np.uint16).reshape(*shape, 1, 1) + np.zeros((20, 30), np.uint16)
+    path = tmp_path / "image.ome.tif"
+    tifffile.imwrite(path, values, metadata={"axes": axes}, photometric="minisblack")
+    assert count_images(path) == images
+    read = np.stack([read_image(path, page=page) for page in range(1, images + 1)])
+    channel = axes.index("C") if "C" in axes else None
+    expected = values if channel is None else np.moveaxis(values, channel, -1)
+    assert np.array_equal(read, expected.reshape(read.shape))
+
+
+def test_colours_and_channels_of_an_ome_tiff(tmp_path: Path) -> None:
+    path = tmp_path / "image.ome.tif"
+    tifffile.imwrite(path, NOISE, metadata={"axes": "YXS"})
+    assert np.array_equal(read_image(path), NOISE)
+    planes = np.moveaxis(NOISE, 2, 0)
+    tifffile.imwrite(path, planes, metadata={"axes": "SYX"}, photometric="rgb", planarconfig="separate")
+    assert np.array_equal(read_image(path), NOISE)
+    tifffile.imwrite(path, planes[:2], metadata={"axes": "CYX"}, photometric="minisblack")
+    with pytest.raises(ValueError, match=r"image\.ome\.tif has 2 channels; give a grey image"):
+        read_image(path)
+    with tifffile.TiffWriter(path) as file:
+        file.write(NOISE, subifds=1, metadata={"axes": "YXS"})
+        file.write(NOISE[::2, ::2], subfiletype=1)
+    assert count_images(path) == 1 and np.array_equal(read_image(path), NOISE)

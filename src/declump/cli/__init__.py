@@ -12,7 +12,8 @@ import typer
 
 from declump import __version__
 from declump.cli import demo, evaluate, evolve, info, report, segment, simulate, split, train
-from declump.cli.terminal import sentence, show_warning, tell
+from declump.cli.terminal import show_warning, tell
+from declump.errors import sentence
 
 app = typer.Typer(
     name="declump",

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from declump.cli.evolve import listing, summary
-from declump.cli.segment import segment_file
+from declump.cli.segment import found, places
 
 SEED = 28
 """A smear chosen by its looks, with few cells cut by the border: an example, not a measurement."""
@@ -19,8 +18,10 @@ def demo(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in the folder.")] = False,
 ) -> None:
     """Draw a smear, find its cells and compare them with the truth."""
-    from declump import evaluation, simulate
+    from declump import evaluation, io, simulate
+    from declump.batch import Source, run
     from declump.io.folders import check_free, written_whole
+    from declump.report import write_report
 
     sample, result = out / "sample", out / "result"
     check_free(out, overwrite=overwrite)
@@ -28,10 +29,12 @@ def demo(
     old = [path.relative_to(sample).as_posix() for path in (sample / "cells").glob("cell*.png")]
     with written_whole(sample, overwrite=overwrite, own=old) as draft:
         simulate.write(smear, draft)
-    found, files = segment_file(sample / "image.png", result, overwrite=overwrite)
-    score = evaluation.score(smear.cells, found.masks)
+    (outcome,) = run([Source(sample / "image.png", "result")], out, overwrite=overwrite, command="declump demo")
+    if outcome.record is None:
+        raise ValueError(outcome.reason)
+    score = evaluation.score(smear.cells, io.read(result).masks)
     typer.echo(f"A simulated smear of {len(smear.cells)} overlapping cells is in {sample}.")
-    typer.echo(f"Found: {summary(found)}.")
+    typer.echo(f"Found: {found(outcome)}.")
     typer.echo(f"Against the exact truth the mean Dice is {score.dice_all:.3f} (1 is perfect). Look at:")
-    for line in listing(files):
+    for line in [*places(result), f"report    {write_report(out)}"]:
         typer.echo(f"  {line}")

@@ -2,92 +2,220 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from declump.cli.evolve import listing, summary
-from declump.cli.terminal import progress_bar
+from declump.cli.terminal import counted, image_bar, tell
 
 if TYPE_CHECKING:
-    from declump.segmentation import Segmentation
+    from declump.batch import Options, Outcome
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
-IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+FORMATS = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
 
 
 def segment(
-    images: Annotated[list[Path], typer.Argument(metavar="IMAGE...", help="Images, or folders of images.")],
+    images: Annotated[
+        list[str],
+        typer.Argument(metavar="IMAGE", help="Images, folders of images, or patterns such as 'a/**/*.png'."),
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the results, one folder an image in it.")],
+    formats: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar=FORMATS,
+            help="What to write, with commas; by default masks,csv,png. Also contours.json.",
+        ),
+    ] = None,
+    pixel_size: Annotated[
+        float | None, typer.Option(help="Micrometres a pixel; by default as the metadata of an image tells.")
+    ] = None,
+    diameter: Annotated[float | None, typer.Option(help="Usual diameter of a nucleus in pixels.")] = None,
     regions: Annotated[
         str, typer.Option(help="'default', 'classical', or a model of 'declump train regions'.")
     ] = "default",
+    evidence: Annotated[
+        Literal["clump", "rays", "layers", "rays+layers"] | None,
+        typer.Option(help="What tells of hidden outlines beside the clump; by default 'rays'.", show_default=False),
+    ] = None,
+    rays: Annotated[str, typer.Option(help="'default', or a model of 'declump train rays'.")] = "default",
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     setting: Annotated[
         Literal["joint", "paper"], typer.Option(help="'joint', or 'paper' for the published method read literally.")
     ] = "joint",
-    pixel_size: Annotated[float | None, typer.Option(help="Micrometres a pixel.")] = None,
-    diameter: Annotated[float | None, typer.Option(help="Usual diameter of a nucleus in pixels.")] = None,
     least_nucleus: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     least_clump: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     largest_hole: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folders.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Images at a time; by default the number of cores.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each image and one for all.")] = False,
 ) -> None:
     """Find every cell of images, whole."""
-    from declump.io.folders import check_free
+    if overwrite and resume:
+        raise typer.BadParameter("a run is taken up or replaced, not both", param_hint="'--overwrite' / '--resume'")
 
-    paths = [path for given in images for path in _images_of(given)]
-    folders = [out / path.stem for path in paths]
-    if len(set(folders)) < len(folders):
-        twice = next(path for index, path in enumerate(paths) if folders.index(folders[index]) < index)
-        raise ValueError(f"two images are called {twice.stem}, so that their results would share a folder; rename one")
-    for folder in folders:
-        check_free(folder, overwrite=overwrite)
-    finding = {
-        "model": regions,
-        "diameter": diameter,
-        "pixel_size": pixel_size,
-        "least_nucleus": least_nucleus,
-        "least_clump": least_clump,
-        "largest_hole": largest_hole,
+    from declump.batch import Options, find_sources, run
+    from declump.batch.options import format_names
+
+    chosen = {} if formats is None else {"formats": format_names(filter(None, map(str.strip, formats.split(","))))}
+    options = Options(
+        regions=regions,
+        evidence=evidence,
+        rays=rays,
+        prior=prior,
+        setting=setting,
+        pixel_size=pixel_size,
+        diameter=diameter,
+        least_nucleus=least_nucleus,
+        least_clump=least_clump,
+        largest_hole=largest_hole,
+        **chosen,
+    )
+    start = time.monotonic()
+    sources = find_sources(images, out=out)
+    lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
+    count = 0
+
+    with image_bar(len(sources)) as advance:
+
+        def done(outcome: Outcome) -> None:
+            nonlocal count
+            count += 1
+            advance(outcome.cells)
+            for warning in (outcome.record or {}).get("warnings", ()):
+                tell(f"warning: {outcome.source}: {warning}")
+            if json:
+                _print_json({"event": "image", **_facts(outcome)})
+            elif lines:
+                typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_told(outcome)}")
+
+        outcomes = run(
+            sources, out, options,
+            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=done,
+        )  # fmt: skip
+    failed = [outcome for outcome in outcomes if outcome.status == "failed"]
+    summary = {
+        "images": len(outcomes),
+        "cells": sum(outcome.cells for outcome in outcomes),
+        "failed": len(failed),
+        "earlier": sum(outcome.earlier for outcome in outcomes),
+        "seconds": round(time.monotonic() - start, 3),
     }
-    for path, folder in zip(paths, folders, strict=True):
-        result, files = segment_file(path, folder, finding, overwrite=overwrite, prior=prior, setting=setting)
-        typer.echo(f"{path}: {summary(result)}")
-        for line in listing(files):
+    if json:
+        _print_json({"event": "summary", **summary, "out": str(out)})
+    else:
+        _print_table(summary)
+        _print_places(out, outcomes)
+    if failed:
+        tell(f"{len(failed)} of {counted(len(outcomes), 'image')} failed:")
+        for outcome in failed:
+            tell(f"{outcome.source}: {_reason(outcome)}")
+        raise typer.Exit(1)
+
+
+def _command(images: Sequence[str], options: Options) -> str:
+    """Give the command without what changes no result, so that it is the same however the run came to its end."""
+    words = ["declump", "segment", *map(str, images)]
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if value != field.default:
+            option = "--format" if field.name == "formats" else f"--{field.name.replace('_', '-')}"
+            words += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+    return shlex.join(words)
+
+
+def _facts(outcome: Outcome) -> dict[str, Any]:
+    """Everything a program may want to know of an image; what is undefined is None."""
+    record = outcome.record or {}
+    return {
+        "path": outcome.source.path.as_posix(),
+        "page": outcome.source.page,
+        "name": outcome.source.name,
+        "status": outcome.status,
+        "reason": outcome.reason,
+        "cells": outcome.cells if record else None,
+        "clumps": record["image"]["clumps"] if record else None,
+        "pixel_size": record.get("pixel_size"),
+        "pixel_size_from": record.get("pixel_size_from"),
+        "warnings": record.get("warnings", []),
+        "earlier": outcome.earlier,
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def _told(outcome: Outcome) -> str:
+    if outcome.record is None:
+        return f"failed: {_reason(outcome)}"
+    size, origin = outcome.record["pixel_size"], outcome.record["pixel_size_from"]
+    parts = [found(outcome)]
+    parts += [f"pixels of {size:g} µm ({origin})"] if size and origin != "--pixel-size" else []
+    return ", ".join([*parts, "done earlier" if outcome.earlier else f"{outcome.seconds:.1f} s"])
+
+
+def found(outcome: Outcome) -> str:
+    """Say in a few words what was found in an image."""
+    clumps = outcome.record["image"]["clumps"] if outcome.record else 0
+    return f"{counted(outcome.cells, 'cell')} in {counted(clumps, 'clump')}"
+
+
+def _reason(outcome: Outcome) -> str:
+    """Why an image failed, without its path where that stands before it anyway."""
+    return outcome.reason.removeprefix(f"{outcome.source.path} ")
+
+
+def _print_json(record: dict[str, Any]) -> None:
+    from json import dumps
+
+    typer.echo(dumps(record, allow_nan=False))
+    sys.stdout.flush()
+
+
+def _print_table(summary: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for name in ("images", "cells", "failed", "seconds"):
+        table.add_column(name, justify="right")
+    table.add_row(*(str(summary[name]) for name in ("images", "cells", "failed")), f"{summary['seconds']:.1f}")
+    Console().print(table)
+
+
+def _print_places(out: Path, outcomes: Sequence[Outcome]) -> None:
+    """Say where to look, for a single image in detail, and which sizes of pixels were taken from metadata."""
+    records = [outcome.record for outcome in outcomes if outcome.record is not None]
+    told = {(record["pixel_size_from"], record["pixel_size"]) for record in records}
+    origins = sorted(pair for pair in told if pair[0] not in (None, "--pixel-size"))
+    for origin, size in origins[:3]:
+        typer.echo(f"pixels    {size:g} µm by {origin}")
+    if len(origins) > 3:
+        typer.echo(f"pixels    of {len(origins) - 3} more sizes; see images.csv")
+    if len(outcomes) == 1 and outcomes[0].record is not None:
+        for line in places(out / outcomes[0].source.name):
             typer.echo(line)
+    typer.echo(f"images    {out / 'images.csv'}")
+    typer.echo(f"run       {out / 'run.json'}")
 
 
-def segment_file(
-    path: Path, folder: Path, finding: Mapping[str, Any] | None = None, *, overwrite: bool = False, **options: Any
-) -> tuple[Segmentation, dict[str, Path]]:
-    """Read an image, find its cells and write the results.
+def places(folder: Path) -> list[str]:
+    """Say in one line each where the results of an image are, those to look at first."""
+    from declump.io import FORMATS
 
-    Options go to :func:`declump.segment`, those in ``finding`` to :func:`declump.find_regions`.
-
-    Returns
-    -------
-    segmentation : Segmentation
-    files : dict of str to Path
-        See :func:`declump.io.write_results`.
-    """
-    import declump
-    from declump import io
-
-    picture = io.read_image(path)
-    with progress_bar(f"cells of {path.name}") as progress:
-        regions = declump.find_regions(picture, **(finding or {}))
-        result = declump.segment(picture, regions=regions, progress=progress, **options)
-    return result, io.write_results(result, folder, image=picture, overwrite=overwrite)
-
-
-def _images_of(given: Path) -> list[Path]:
-    """Give the image itself, or the images in a folder, sorted."""
-    if not given.is_dir():
-        return [given]
-    found = sorted(path for path in given.iterdir() if path.suffix.lower() in IMAGE_ENDINGS)
-    if not found:
-        raise FileNotFoundError(f"the folder {given} holds no image ({', '.join(IMAGE_ENDINGS)})")
-    return found
+    first = {"overlay": "overlay", "masks": "masks", "csv": "table", "contours": "contours"}
+    titles = {**first, **{name: name for name in FORMATS if name not in first}}
+    return [
+        f"{title:<9} {folder / FORMATS[name].file}"
+        for name, title in titles.items()
+        if (folder / FORMATS[name].file).exists()
+    ]

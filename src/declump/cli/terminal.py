@@ -15,18 +15,9 @@ def tell(message: str) -> None:
     typer.echo(f"declump: {' '.join(message.split())}", err=True)
 
 
-def sentence(error: Exception) -> str:
-    """Put an error into one sentence for the user."""
-    if isinstance(error, MemoryError):
-        return f"there is not enough memory for this ({error or 'out of memory'}); try a smaller image"
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    if isinstance(error, OSError | ValueError):
-        return str(error)
-    return (
-        f"something went wrong that should not ({type(error).__name__}: {error}); "
-        "please report it with what DECLUMP_DEBUG=1 shows"
-    )
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Give a number and what it counts, in the singular or plural."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def show_warning(
@@ -52,3 +43,28 @@ def progress_bar(work: str) -> Iterator[Callable[[int, int | None], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
         task = bar.add_task(work, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def image_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """Show images, cells and the time left on a terminal; give a function to call with the cells of each image."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("images"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[cells]} cells"),
+        TimeRemainingColumn(),
+    )
+    quiet, cells = not sys.stderr.isatty(), 0
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
+        task = bar.add_task("", total=total, cells=0)
+
+        def advance(found: int) -> None:
+            nonlocal cells
+            cells += found
+            bar.update(task, advance=1, cells=cells)
+
+        yield advance

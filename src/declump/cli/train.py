@@ -39,7 +39,9 @@ def prior(
     ] = None,
     no_copies: Annotated[bool, typer.Option("--no-copies", help="Add no turned and mirrored copies.")] = False,
     no_reach: Annotated[bool, typer.Option("--no-reach", help="Learn shapes only, as the paper does.")] = False,
-    nuclei: Annotated[bool, typer.Option("--nuclei", help="Learn the shapes of the nuclei instead of the cells.")] = False,
+    nuclei: Annotated[
+        bool, typer.Option("--nuclei", help="Learn the shapes of the nuclei instead of the cells.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Learn what shapes to expect from images with whole masks."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import coco, isbi2014, isbi2015
+from declump.datasets import coco, isbi2014, isbi2015, labels, objects
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
-__all__ = ["AnnotatedImage", "assign_nuclei", "coco", "isbi2014", "isbi2015", "read"]
+__all__ = ["AnnotatedImage", "assign_nuclei", "coco", "isbi2014", "isbi2015", "labels", "objects", "read"]
 
 
 def read(folder: str | Path) -> Iterator[AnnotatedImage]:
@@ -19,7 +19,9 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         With the Matlab files of the ISBI 2014 challenge (:mod:`declump.datasets.isbi2014`); or one folder a frame as
         in the ISBI 2015 challenge, which is also our own layout (:mod:`declump.datasets.isbi2015`); or pictures and
         their COCO file (:mod:`declump.datasets.coco`), called ``annotations.json`` or the only ``.json`` in the folder
-        and no frames beside it. The path of a ``.json`` file itself is read as a COCO file.
+        and no frames beside it; or one folder a picture with a mask an object (:mod:`declump.datasets.objects`); or
+        label images and nothing else (:mod:`declump.datasets.labels`). The path of a ``.json`` file itself is read as a
+        COCO file.
 
     Returns
     -------
@@ -46,4 +48,8 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         if len(documents) > 1:
             raise FileNotFoundError(f"{folder} holds several JSON files and no annotations.json; give the path of one.")
         return coco.read(documents[0])
+    if any(folder.glob("*/objects")):
+        return objects.read(folder)
+    if labels.files_in(folder) and not any(folder.glob("*/image.png")):
+        return labels.read(folder)
     return isbi2015.read(folder)

@@ -92,7 +92,7 @@ def assign_nuclei(cells: NDArray[np.bool_], nuclei: NDArray[np.bool_]) -> tuple[
         rows, columns = components[owner]
         inside = cells[cell, rows, columns]
         labels[rows[inside], columns[inside]] = cell + 1
-        seeds[cell] = _seed(rows[inside], columns[inside])
+        seeds[cell] = centre(rows[inside], columns[inside])
     return labels, seeds
 
 
@@ -199,7 +199,7 @@ def _beyond_waist(points: NDArray[np.intp]) -> NDArray[np.bool_] | None:
     return None
 
 
-def _seed(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+def centre(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
     """Centroid of the pixels, or the pixel nearest to it where the centroid does not lie on one of them."""
     points = np.stack([rows, columns], axis=1)
     centroid = np.asarray(points.mean(axis=0), np.float64)

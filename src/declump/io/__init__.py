@@ -1,16 +1,19 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
 from declump.io.formats import FORMATS
-from declump.io.images import read_image, read_labels, read_mask, read_mask_stack
+from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack
+from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
 
 __all__ = [
     "FORMATS",
+    "count_images",
     "read",
     "read_contours",
     "read_image",
     "read_labels",
     "read_mask",
     "read_mask_stack",
+    "read_pixel_size",
     "write_results",
 ]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +46,13 @@ def format_of(path: Path) -> str:
 def decoded_pages(path: Path) -> Iterator[NDArray[Any]]:
     """Read the pages of a file one by one, each (H, W) or (H, W, channels), with the numbers that stand in the file."""
     name = format_of(path)
-    try:
-        yield from _tiff_pages(path) if name == "TIFF" else _pillow_pages(path, name)
-    except MemoryError:
-        raise
-    except Exception as error:  # decoders raise whatever a damaged file leads them to
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(
-            f"{path} cannot be read as {name} ({reason}); if it is damaged, save it again as PNG or TIFF"
-        ) from error
+    with _said_in_one_sentence(path, name):
+        if name != "TIFF":
+            yield from _pillow_pages(path, name)
+            return
+        with opened_tiff(path) as file:
+            for page in _stored_pages(file):
+                yield page.decoded(path)
 
 
 def single_page(path: Path) -> NDArray[Any]:
@@ -63,23 +64,124 @@ def single_page(path: Path) -> NDArray[Any]:
     return page
 
 
-def _tiff_pages(path: Path) -> Iterator[NDArray[Any]]:
+def count_planes(path: Path) -> int:
+    """Count the images in a file, see :func:`decoded_plane`."""
+    name = format_of(path)
+    if name != "TIFF":
+        return 1
+    with _said_in_one_sentence(path, name), opened_tiff(path) as file:
+        return len(_planes(file))
+
+
+def decoded_plane(path: Path, number: int) -> NDArray[Any]:
+    """Read one image of a file, counted from 1, without decoding the others.
+
+    In a TIFF every page is an image, but for reduced copies of another. In an OME-TIFF every focus and moment is one;
+    three channels together are red, green and blue.
+    """
+    name = format_of(path)
+    if name != "TIFF":
+        return single_page(path)
+    with _said_in_one_sentence(path, name), opened_tiff(path) as file:
+        planes = _planes(file)
+        if not 1 <= number <= len(planes):
+            raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
+        return planes[number - 1].decoded(path)
+
+
+@contextmanager
+def opened_tiff(path: Path) -> Iterator[Any]:
+    """Open a TIFF whose pages can all be found."""
     import tifffile
 
     with _complaints() as complaints, tifffile.TiffFile(path) as file:
-        pages: list[Any] = list(file.pages)
+        pages = len(file.pages)
         if complaints or not pages:
             raise ValueError(complaints[0] if complaints else "it has no page")
-        stacked = len(pages) == 1 and len(file.series) == 1 and file.series[0].ndim > pages[0].ndim
-        if not all(_decodes(page) for page in pages):
-            yield from _pillow_pages(path, "TIFF")
-        elif stacked:
-            yield from file.series[0].asarray().reshape(-1, *pages[0].shape)
-        else:
-            # tifffile calls a bool array white where it is False, yet writes it, and is read back, the other way round.
-            raw = pages[0].dtype == np.bool_ and pages[0].software.startswith("tifffile")
-            for page in pages:
-                yield _tiff_page(page, inverted=page.photometric.name == "MINISWHITE" and not raw)
+        yield file
+
+
+class _RefusedError(ValueError):
+    """What is wrong is not the file but what it holds; the sentence is complete."""
+
+
+@contextmanager
+def _said_in_one_sentence(path: Path, name: str) -> Iterator[None]:
+    try:
+        yield
+    except (MemoryError, _RefusedError):
+        raise
+    except Exception as error:  # decoders raise whatever a damaged file leads them to
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"{path} cannot be read as {name} ({reason}); if it is damaged, save it again as PNG or TIFF"
+        ) from error
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Pages of a TIFF that make one image: a single one, or one a channel; or a layer of a page that is a stack."""
+
+    pages: tuple[Any, ...]
+    inverted: bool = False
+    layer: int | None = None
+
+    def decoded(self, path: Path) -> NDArray[Any]:
+        if self.layer is not None:
+            import tifffile
+
+            (page,) = self.pages
+            return np.array(tifffile.memmap(path, mode="r").reshape(-1, *page.shape)[self.layer])
+        if any(page is None for page in self.pages):
+            raise ValueError("a page that its description tells of is missing")
+        channels = [self._decoded(path, page) for page in self.pages]
+        if len(channels) == 1:
+            return channels[0]
+        if len(channels) != 3 or channels[0].ndim != 2:
+            raise _RefusedError(
+                f"{path} has {len(channels)} channels; give a grey image or one in red, green and blue, or save the "
+                "channel you mean"
+            )
+        return np.stack(channels, axis=-1)
+
+    def _decoded(self, path: Path, page: Any) -> NDArray[Any]:
+        if _decodes(page.keyframe):
+            return _tiff_page(page, inverted=self.inverted)
+        return next(_pillow_pages(path, "TIFF", page.index))
+
+
+def _stored_pages(file: Any) -> Iterator[_Plane]:
+    """Every page as it is stored, whatever a description says of it."""
+    pages = list(file.pages)
+    stacked = len(pages) == 1 and len(file.series) == 1 and file.series[0].ndim > pages[0].ndim
+    if stacked and _decodes(pages[0]):
+        layers = math.prod(file.series[0].shape) // math.prod(pages[0].shape)
+        yield from (_Plane((pages[0],), layer=layer) for layer in range(layers))
+        return
+    # tifffile calls a bool array white where it is False, yet writes it, and is read back, the other way round.
+    raw = pages[0].dtype == np.bool_ and pages[0].software.startswith("tifffile")
+    for page in pages:
+        yield _Plane((page,), inverted=page.photometric.name == "MINISWHITE" and not raw)
+
+
+def _planes(file: Any) -> list[_Plane]:
+    """Pages that are images: those of an OME-TIFF by its description, of another all but reduced copies."""
+    if file.is_ome:
+        return [plane for series in file.series for plane in _ome_planes(series)]
+    return [plane for plane in _stored_pages(file) if not plane.pages[0].is_reduced]
+
+
+def _ome_planes(series: Any) -> Iterator[_Plane]:
+    """Group the pages of one image series by their channels."""
+    inner = series.keyframe.axes
+    outer = series.axes[: -len(inner)]
+    if not series.axes.endswith(inner) or series.keyframe.axes not in ("YX", "YXS", "SYX"):
+        raise ValueError(f"its axes are {series.axes}, not rows and columns")
+    numbers = np.arange(len(series.pages)).reshape([*series.shape[: len(outer)], 1])
+    if "C" in outer:
+        numbers = np.moveaxis(numbers[..., 0], outer.index("C"), -1)
+    for group in numbers.reshape(-1, numbers.shape[-1]):
+        yield _Plane(tuple(series.pages[int(number)] for number in group))
 
 
 def _decodes(page: Any) -> bool:
@@ -90,20 +192,20 @@ def _decodes(page: Any) -> bool:
 
 
 def _tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
-    pixels = np.asarray(page.asarray())
-    if page.axes == "SYX":
+    pixels, axes = np.asarray(page.asarray()), page.keyframe.axes
+    if axes == "SYX":
         pixels = np.moveaxis(pixels, 0, -1)
-    elif page.axes not in ("YX", "YXS"):
-        raise ValueError(f"its axes are {page.axes}, not rows and columns")
+    elif axes not in ("YX", "YXS"):
+        raise ValueError(f"its axes are {axes}, not rows and columns")
     if inverted:
         return np.asarray(~pixels if pixels.dtype.kind in "bu" else pixels.max() - pixels)
-    if page.photometric.name == "PALETTE":
-        colours = np.asarray(page.colormap).T
+    if page.keyframe.photometric.name == "PALETTE":
+        colours = np.asarray(page.keyframe.colormap).T
         return np.asarray((colours // 257).astype(np.uint8)[pixels])
     return pixels
 
 
-def _pillow_pages(path: Path, name: str) -> Iterator[NDArray[Any]]:
+def _pillow_pages(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
     import warnings
 
     from PIL import Image, ImageSequence
@@ -111,7 +213,7 @@ def _pillow_pages(path: Path, name: str) -> Iterator[NDArray[Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         with Image.open(path, formats=(name,)) as file:
-            for page in ImageSequence.Iterator(file):
+            for page in islice(ImageSequence.Iterator(file), first, None):
                 kept = page.mode in _KEPT_MODES
                 yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_PREFIX = ".declump-"
 
 
 def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
@@ -48,7 +51,8 @@ def written_whole(folder: str | Path, *, overwrite: bool = False, own: Collectio
     overwrite : bool
         Whether the folder may hold something already: files of the same names are then replaced, others stay.
     own : collection of str
-        Names that are removed from the folder when the draft has no file of that name.
+        Names that are removed from the folder when the draft has no file of that name, and with them the folders in it
+        that they leave empty.
 
     Yields
     ------
@@ -63,7 +67,7 @@ def written_whole(folder: str | Path, *, overwrite: bool = False, own: Collectio
     folder = Path(folder)
     check_free(folder, overwrite=overwrite)
     # Beside a missing folder, inside an existing one: its parent need not be ours to write to.
-    with tempfile.TemporaryDirectory(prefix=".declump-", dir=_existing(folder)) as scratch:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_existing(folder)) as scratch:
         draft, replaced = Path(scratch) / "draft", Path(scratch) / "replaced"
         draft.mkdir()
         yield draft
@@ -74,13 +78,22 @@ def written_whole(folder: str | Path, *, overwrite: bool = False, own: Collectio
             draft.rename(folder)
 
 
+def remove_drafts(folder: str | Path) -> None:
+    """Clear away drafts that processes which were killed left in a folder; none may be writing into it now."""
+    for draft in Path(folder).glob(f"{_PREFIX}*"):
+        shutil.rmtree(draft, ignore_errors=True)
+
+
 def _existing(folder: Path) -> Path:
     """Give the folder, or the nearest one above it that exists."""
     return next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
 
 
 def _move_files(draft: Path, folder: Path, replaced: Path, own: Collection[str]) -> None:
-    """Move every file of the draft to the folder, and those it replaces out of the way; on failure put all back."""
+    """Move every file of the draft to the folder, and those it replaces out of the way; on failure put all back.
+
+    Files come into place in the order of their names.
+    """
     names = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
     for name in names:
         if (folder / name).is_dir():
@@ -98,3 +111,7 @@ def _move_files(draft: Path, folder: Path, replaced: Path, own: Collection[str])
             with suppress(OSError):
                 target.rename(source)
         raise
+    for name in map(Path, own):
+        for place in [folder / above for above in name.parents if above != Path()]:
+            if place.is_dir() and not any(place.iterdir()):
+                place.rmdir()

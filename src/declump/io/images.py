@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import decoded_pages, format_of, single_page
+from declump.io.decoding import count_planes, decoded_pages, decoded_plane, format_of, single_page
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
 _MASK_FILES = (".png", ".tif", ".tiff")
 
 
-def read_image(path: str | Path) -> NDArray[Any]:
+def read_image(path: str | Path, *, page: int | None = None) -> NDArray[Any]:
     """Read a picture.
 
     Parameters
     ----------
     path : str or Path
-        A PNG, JPEG or TIFF file with one page, grey or colour; an alpha channel is dropped.
+        A PNG, JPEG or TIFF file, grey or colour; an alpha channel is dropped.
+    page : int, optional
+        Which image of a TIFF file, counted from 1: see :func:`count_images`. By default it must be the only one.
 
     Returns
     -------
@@ -36,8 +38,27 @@ def read_image(path: str | Path) -> NDArray[Any]:
     ValueError
         If it cannot be read, has several pages or another number of channels, or holds NaN or infinity.
     """
-    pixels, _ = _colour_and_opacity(single_page(Path(path)), Path(path))
+    path = Path(path)
+    if page is None and count_planes(path) > 1:
+        raise ValueError(f"{path} has more than one page; say which one you mean, or save it as a file of its own")
+    pixels, _ = _colour_and_opacity(decoded_plane(path, page or 1), path)
     return pixels
+
+
+def count_images(path: str | Path) -> int:
+    """Count the images in a file.
+
+    Every page of a TIFF file is one, but for reduced copies of another. In an OME-TIFF every focus (Z) and moment (T)
+    is an image of its own, and three channels (C) together are red, green and blue.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it cannot be read.
+    """
+    return count_planes(Path(path))
 
 
 def read_mask(path: str | Path) -> NDArray[np.bool_]:

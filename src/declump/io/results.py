@@ -66,11 +66,10 @@ def write_results(
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
     result = Result(segmentation, None if image is None else np.asarray(image), measurements)
-    with written_whole(folder, overwrite=overwrite, own=_earlier(folder)) as draft:
+    with written_whole(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         for name in chosen:
             FORMATS[name].write(result, draft / FORMATS[name].file)
         written = [FORMATS[name].file for name in chosen if (draft / FORMATS[name].file).exists()]
-    _remove_empty_folders(folder / ome_zarr.FILE)
     return {name: folder / name for name in written}
 
 
@@ -163,14 +162,7 @@ def _format_name(path: Path, mark: marks.Mark | None) -> str:
     raise ValueError(f"{path} is no file that declump reads cells from; those are {', '.join(readable)}")
 
 
-def _earlier(folder: Path) -> list[str]:
+def earlier_files(folder: Path) -> list[str]:
     """Names of all files that an earlier result may have left in a folder."""
     inner = [path for path in (folder / ome_zarr.FILE).rglob("*") if path.is_file()]
     return [entry.file for entry in FORMATS.values()] + [path.relative_to(folder).as_posix() for path in inner]
-
-
-def _remove_empty_folders(zarr: Path) -> None:
-    """Clear away what is left of an earlier Zarr when its files are gone."""
-    for place in sorted((zarr, *zarr.rglob("*")), reverse=True):
-        if place.is_dir() and not any(place.iterdir()):
-            place.rmdir()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from declump.io.formats.parts.result import Result
-from declump.io.formats.parts.tables import columns
+from declump.io.formats.parts.tables import Columns, columns
 
 FILE = "cells.csv"
 DIGITS = 9
@@ -15,8 +15,12 @@ DIGITS = 9
 
 
 def write(result: Result, path: Path) -> None:
-    """Write a header and a row for each cell; what is missing is empty."""
-    table = columns(result)
+    """Write a header and a row for each cell."""
+    write_table(columns(result), path)
+
+
+def write_table(table: Columns, path: Path) -> None:
+    """Write a header and a row for each value of the columns; what is missing is empty."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)

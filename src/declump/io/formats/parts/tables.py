@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from declump.io.formats.parts.result import Result
 
@@ -21,11 +22,17 @@ def columns(result: Result) -> Columns:
     count = len(result.segmentation)
     if result.measurements is None:
         return _from_outlines(result)
-    plain: Columns = {name: [_plain(value) for value in values] for name, values in result.measurements.items()}
-    return plain if "id" in plain else {"id": list(range(1, count + 1)), **plain}
+    measured = plain_columns(result.measurements)
+    return measured if "id" in measured else {"id": list(range(1, count + 1)), **measured}
 
 
-def _plain(value: Any) -> Any:
+def plain_columns(measured: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Columns:
+    """Plain numbers and texts of measured columns, None where one is missing."""
+    return {name: [plain(value) for value in values] for name, values in measured.items()}
+
+
+def plain(value: Any) -> Any:
+    """Give a number or text as JSON and CSV have it, None for one that is missing."""
     value = value.item() if isinstance(value, np.generic) else value
     missing = value is None or (isinstance(value, float) and np.isnan(value))
     if not missing and not isinstance(value, bool | int | float | str):

@@ -1,0 +1,225 @@
+"""A run over many images: taken up where it stopped, and told of in ``run.json`` and ``images.csv``."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from declump import __version__
+from declump.batch.image import RECORD, as_text, finished
+from declump.batch.options import Options
+from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
+from declump.batch.workers import Workers
+from declump.io.folders import check_free, remove_drafts
+from declump.io.formats.csv_table import write_table
+from declump.io.formats.parts.tables import Columns
+
+_DRAFT = ".declump-run"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one image.
+
+    Attributes
+    ----------
+    source : Source
+    record : dict, optional
+        What ``summary.json`` of its results holds; None if it failed.
+    reason : str
+        Why it failed.
+    seconds : float
+        How long it took.
+    earlier : bool
+        Whether an earlier run had done it already.
+    """
+
+    source: Source
+    record: dict[str, Any] | None = None
+    reason: str = ""
+    seconds: float = 0.0
+    earlier: bool = False
+
+    @property
+    def status(self) -> str:
+        """One word: "done" or "failed"."""
+        return "failed" if self.record is None else "done"
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that were found."""
+        return 0 if self.record is None else int(self.record["image"]["cells"])
+
+
+def run(
+    sources: Sequence[Source],
+    out: str | Path,
+    options: Options | None = None,
+    *,
+    jobs: int | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    command: str = "",
+    done: Callable[[Outcome], None] | None = None,
+) -> list[Outcome]:
+    """Segment images into a folder. One that fails does not stop the others.
+
+    The files are the same whatever the number of processes, and whether the run was interrupted and taken up again.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        See :func:`find_sources`.
+    out : str or Path
+        Gets a folder for each image, ``run.json`` and ``images.csv``.
+    options : Options, optional
+    jobs : int, optional
+        Number of processes; by default that of the cores.
+    overwrite : bool
+        Whether results in the folder are replaced.
+    resume : bool
+        Whether images that an earlier run with the same options has finished are left as they are.
+    command : str
+        What ``run.json`` is to say of where it came from.
+    done : callable, optional
+        Called with each outcome as it is ready.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of the sources.
+
+    Raises
+    ------
+    FileExistsError, PermissionError
+        If there are results in the folder, or it cannot be written to.
+    ValueError
+        If an option is wrong, or a run with other options is to be taken up.
+    """
+    out, options = Path(out), options or Options()
+    earlier = _earlier(out, options, resume) if not overwrite else None
+    check_free(out, overwrite=True)
+    if not overwrite:
+        _check_free(out, sources, ours=earlier or ())
+    outcomes: dict[Source, Outcome] = {}
+    for source in sources if earlier is not None else ():
+        record = finished(source, out / source.name)
+        if record is not None:
+            outcomes[source] = Outcome(source, record, earlier=True)
+    left = [source for source in sources if source not in outcomes]
+    description = {"version": __version__, "command": command, "settings": options.record()}
+
+    def take(outcome: Outcome) -> None:
+        outcomes[outcome.source] = outcome
+        if done:
+            done(outcome)
+
+    with Workers(min(jobs or os.cpu_count() or 1, len(left)), options, out) as workers:
+        if left:
+            workers.rehearse()
+        try:
+            _prepare(out, left)
+            _replace(out / RUN_FILE, as_text({**description, "images": [_entry(source) for source in sources]}))
+            for outcome in list(outcomes.values()):
+                take(outcome)
+            for source, answer in workers.answers(left):
+                take(Outcome(source, answer.record, answer.reason, answer.seconds))
+            ordered = [outcomes[source] for source in sources]
+            write_table(_images_table(ordered), out / _DRAFT)
+            (out / _DRAFT).replace(out / IMAGES_FILE)
+            _replace(out / RUN_FILE, as_text({**description, "images": [_entry(one.source, one) for one in ordered]}))
+        except BaseException:
+            workers.stop()
+            _remove_drafts(out, left)
+            raise
+    return ordered
+
+
+def _earlier(out: Path, options: Options, resume: bool) -> list[str] | None:
+    """Names of the images of the run in the folder, if it is to be taken up; None if there is no run."""
+    path = out / RUN_FILE
+    if not path.is_file():
+        return None
+    if not resume:
+        raise FileExistsError(
+            f"the folder {out} holds a run already; --resume it, --overwrite it, or give another folder"
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        version, settings = content["version"], content["settings"]
+        names = [str(entry["name"]) for entry in content["images"]]
+        differing = [name for name, value in options.record().items() if settings.get(name) != value]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged ({error}), so that the run cannot be resumed; --overwrite it") from error
+    if version != __version__:
+        raise ValueError(f"the run in {out} was made by declump {version}, this is {__version__}; --overwrite it")
+    if differing:
+        name = differing[0]
+        raise ValueError(
+            f"the run in {out} had other settings ({name} was {settings.get(name)!r}, now {options.record()[name]!r}); "
+            "give the same ones to resume it, or --overwrite it"
+        )
+    return names
+
+
+def _check_free(out: Path, sources: Iterable[Source], ours: Iterable[str]) -> None:
+    own = set(ours)
+    for source in sources:
+        if source.name not in own:
+            check_free(out / source.name)
+
+
+def _prepare(out: Path, left: Sequence[Source]) -> None:
+    """Make the folder, clear away what killed processes left, and declare what is to be done anew not done."""
+    out.mkdir(parents=True, exist_ok=True)
+    _remove_drafts(out, left)
+    for source in left:
+        (out / source.name / RECORD).unlink(missing_ok=True)
+
+
+def _remove_drafts(out: Path, sources: Iterable[Source]) -> None:
+    places = {place for source in sources for place in ((out / source.name), *(out / source.name).parents)}
+    for place in {out, *(place for place in places if out in place.parents)}:
+        remove_drafts(place)
+    (out / _DRAFT).unlink(missing_ok=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(_DRAFT)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def _entry(source: Source, outcome: Outcome | None = None) -> dict[str, Any]:
+    """Give what ``run.json`` tells of an image; nothing in it depends on how long that took."""
+    record = (outcome and outcome.record) or {}
+    return {
+        "path": source.path.as_posix(),
+        "page": source.page,
+        "name": source.name,
+        "status": "pending" if outcome is None else outcome.status,
+        "reason": "" if outcome is None else outcome.reason,
+        "cells": record["image"]["cells"] if record else None,
+        "pixel_size": record.get("pixel_size"),
+        "pixel_size_from": record.get("pixel_size_from"),
+        "warnings": record.get("warnings", []),
+    }
+
+
+def _images_table(outcomes: Sequence[Outcome]) -> Columns:
+    """One row an image; what is not known of one, as its size in micrometres, is missing."""
+    records: list[dict[str, Any]] = [outcome.record or {} for outcome in outcomes]
+    # Images with a known size of pixels have more columns, in the same order: the longest row has all.
+    measured: dict[str, Any] = max((record.get("image", {}) for record in records), key=len, default={})
+    return {
+        "name": [outcome.source.name for outcome in outcomes],
+        "path": [outcome.source.path.as_posix() for outcome in outcomes],
+        "page": [outcome.source.page for outcome in outcomes],
+        "status": [outcome.status for outcome in outcomes],
+        "pixel_size_um": [record.get("pixel_size") for record in records],
+        **{column: [record.get("image", {}).get(column) for record in records] for column in measured},
+    }

@@ -1,0 +1,155 @@
+"""Which images a run is about: files, folders and patterns to images, each with the name of its results."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+RUN_FILE, IMAGES_FILE = "run.json", "images.csv"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One image.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name : str
+        Folder of its results, relative to that of the run, with slashes.
+    page : int, optional
+        Which image of the file, counted from 1; None if it is the only one.
+    """
+
+    path: Path
+    name: str
+    page: int | None = None
+
+    def __str__(self) -> str:
+        """Say where the image is."""
+        return str(self.path) if self.page is None else f"{self.path} page {self.page}"
+
+
+def find_sources(given: Iterable[str | Path], *, out: str | Path | None = None) -> list[Source]:
+    """Find the images that are meant, and name them.
+
+    Parameters
+    ----------
+    given : iterable of str or Path
+        Files; folders, which stand for all images in them and in their subfolders; and patterns with ``*``, ``?``,
+        ``[...]`` and ``**``. Hidden files and results of declump are passed over.
+    out : str or Path, optional
+        Folder of the results, passed over, too.
+
+    Returns
+    -------
+    list of Source
+        In the order given, those of a folder or pattern sorted. The results of a file are named by it, those of a
+        folder or pattern by the path from there on, so that its subfolders are kept. Each page of a TIFF is an image.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing, or a folder or pattern has no image.
+    ValueError
+        If the results of two images would have the same name.
+    """
+    barred = None if out is None else Path(out).resolve()
+    found: dict[Path, Source] = {}
+    for entry in given:
+        for path, name in _named(entry, barred):
+            found.setdefault(path.resolve(), Source(path, name))
+    sources = [page for source in found.values() for page in _pages(source)]
+    _check_names(sources)
+    return sources
+
+
+def _named(given: str | Path, barred: Path | None) -> Iterator[tuple[Path, str]]:
+    path = Path(given)
+    if path.is_file():
+        yield path, _stem(Path(path.name))
+        return
+    pattern = glob.has_magic(str(given)) and not path.exists()
+    if not pattern and not path.is_dir():
+        raise FileNotFoundError(f"there is no file {path}; give images, folders, or a pattern such as '*.png'")
+    base = _fixed_part(path) if pattern else path
+    paths = map(Path, glob.glob(str(given), recursive=True)) if pattern else _walked(path)  # noqa: PTH207 (absolute ones)
+    images = sorted(place for place in paths if _is_image(place) and not _is_result(place, base, barred))
+    if not images:
+        raise FileNotFoundError(
+            f"{f'the pattern {given}' if pattern else f'the folder {given}'} holds no image ({', '.join(ENDINGS)})"
+        )
+    for image in images:
+        yield image, _stem(image.relative_to(base))
+
+
+def _stem(path: Path) -> str:
+    """Path without its ending, with slashes; of an OME-TIFF without both endings."""
+    plain = path.with_suffix("")
+    return (plain.with_suffix("") if plain.suffix.lower() == ".ome" else plain).as_posix()
+
+
+def _fixed_part(pattern: Path) -> Path:
+    """Folder that a pattern starts from: what stands before its first part with a placeholder."""
+    fixed = Path()
+    for part in pattern.parts[:-1]:
+        if glob.has_magic(part):
+            break
+        fixed /= part
+    return fixed
+
+
+def _walked(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place) / name for name in files if not name.startswith("."))
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS and path.is_file()
+
+
+def _is_result(path: Path, base: Path, barred: Path | None) -> bool:
+    """Whether an image lies in results of declump, between it and where the search began."""
+    if barred is not None and barred in path.resolve().parents:
+        return True
+    above = [place for place in path.parents if base in (place, *place.parents)]
+    return any((place / RUN_FILE).is_file() for place in above)
+
+
+def _pages(source: Source) -> list[Source]:
+    from declump.io import count_images
+
+    try:
+        count = count_images(source.path)
+    except (OSError, ValueError):
+        return [source]  # what is wrong with it is said when its turn comes
+    if count == 1:
+        return [source]
+    digits = max(4, len(str(count)))
+    return [Source(source.path, f"{source.name}-page{page:0{digits}d}", page) for page in range(1, count + 1)]
+
+
+def _check_names(sources: Sequence[Source]) -> None:
+    owner: dict[str, Source] = {}
+    for source in sources:
+        other = owner.setdefault(source.name, source)
+        if other is not source:
+            raise ValueError(
+                f"two images are called {source.name} ({other.path} and {source.path}), so that their results would "
+                "share a folder; rename one, or give the folder above them to keep their folders apart"
+            )
+    for source in sources:
+        if source.name in (RUN_FILE, IMAGES_FILE):
+            raise ValueError(f"{source.path} has the name of a file that tells of the run; rename it")
+        for above in map(str, PurePosixPath(source.name).parents):
+            if above in owner:
+                raise ValueError(
+                    f"the results of {source.path} would lie within those of {owner[above].path}; rename one, or "
+                    "segment them into different folders"
+                )

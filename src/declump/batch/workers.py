@@ -1,0 +1,214 @@
+"""Processes that do one image after the other, each in a single thread."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn
+
+from declump.batch.image import rehearse, segment_image
+from declump.batch.options import Options
+from declump.batch.sources import Source
+from declump.errors import sentence
+from declump.sessions import THREADS
+
+PATIENCE = 10.0
+"""Seconds that a process is given to clear away what it was writing before it is killed."""
+_LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_CONTEXT = multiprocessing.get_context("spawn")  # what threads a parent has, and which locks they hold, is not copied
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of an image: its record, or the reason why there is none."""
+
+    record: dict[str, Any] | None
+    reason: str
+    seconds: float
+
+
+@dataclass
+class _Worker:
+    process: Any
+    connection: Connection
+    source: Source | None = None
+    since: float = 0.0
+
+
+class Workers:
+    """Processes for the images of one run; ended, by force if need be, when the block is left.
+
+    Parameters
+    ----------
+    count : int
+    options : Options
+    out : Path
+        Folder of the run.
+    """
+
+    def __init__(self, count: int, options: Options, out: Path) -> None:
+        self._options, self._out = options, out
+        self._workers: list[_Worker] = []
+        self._count = count
+
+    def __enter__(self) -> Workers:
+        """Start all processes; they load what they need while the first rehearses."""
+        try:
+            for _ in range(self._count):
+                self._workers.append(self._started())
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End all processes, whatever they are doing."""
+        self.stop()
+
+    def rehearse(self) -> None:
+        """Try the options in the first process.
+
+        Raises
+        ------
+        ValueError
+            With the sentence that says what is wrong.
+        """
+        first = self._workers[0]
+        first.connection.send(None)
+        try:
+            answer: Answer = first.connection.recv()
+        except EOFError:
+            first.process.join()
+            raise ValueError(_death(first.process.exitcode)) from None
+        if answer.reason:
+            raise ValueError(answer.reason)
+
+    def answers(self, sources: Iterable[Source]) -> Iterator[tuple[Source, Answer]]:
+        """Do all images, each process one at a time; answers come as they are ready, and none is kept."""
+        waiting = iter(sources)
+        for worker in self._workers:
+            self._give(worker, next(waiting, None))
+        while busy := {worker.connection: worker for worker in self._workers if worker.source is not None}:
+            for connection in wait(list(busy)):
+                worker = busy[connection]  # type: ignore[index]
+                source = worker.source
+                assert source is not None
+                try:
+                    answer: Answer = worker.connection.recv()
+                except (EOFError, OSError):
+                    worker.process.join()
+                    answer = Answer(None, _death(worker.process.exitcode), time.monotonic() - worker.since)
+                    worker.connection.close()
+                    self._workers.remove(worker)
+                    worker = self._started()
+                    self._workers.append(worker)
+                self._give(worker, next(waiting, None))
+                yield source, answer
+
+    def _give(self, worker: _Worker, source: Source | None) -> None:
+        worker.source, worker.since = source, time.monotonic()
+        if source is not None:
+            with suppress(OSError):  # of a process that died meanwhile the end is seen when it is listened to
+                worker.connection.send(source)
+
+    def _started(self) -> _Worker:
+        ours, theirs = _CONTEXT.Pipe()
+        process = _CONTEXT.Process(target=_serve, args=(theirs, self._options, self._out), daemon=True)
+        with _surroundings():
+            process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def stop(self) -> None:
+        """End all processes; each clears away what it was writing."""
+        for worker in self._workers:
+            worker.process.terminate()
+        until = time.monotonic() + PATIENCE
+        for worker in self._workers:
+            worker.process.join(max(until - time.monotonic(), 0))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.connection.close()
+        self._workers.clear()
+
+
+@contextmanager
+def _surroundings() -> Iterator[None]:
+    """What a process inherits: libraries keep to one thread, and Ctrl-C is left to the parent."""
+    names = (THREADS, *_LIBRARY_THREADS)
+    before = {name: os.environ.get(name) for name in names}
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        if main:
+            signal.signal(signal.SIGINT, handler)
+
+
+def _serve(connection: Connection, options: Options, out: Path) -> None:
+    """Run in a process of its own: take an image, answer, take the next; None asks for the rehearsal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            source: Source | None = connection.recv()
+            connection.send(_answer(source, options, out))
+
+
+def _answer(source: Source | None, options: Options, out: Path) -> Answer:
+    start, record, reason = time.monotonic(), None, ""
+    try:
+        if source is None:
+            with tempfile.TemporaryDirectory() as scratch:
+                rehearse(options, Path(scratch))
+        else:
+            record = segment_image(source, options, out / source.name)
+    except Exception as error:
+        reason = sentence(error)
+        if "DECLUMP_DEBUG" in os.environ:
+            traceback.print_exc()
+    return Answer(record, reason, time.monotonic() - start)
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """End by an exception, so that unfinished files are cleared away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the clearing is not to be interrupted
+    sys.exit(128 + number)
+
+
+def _end_with_parent() -> None:
+    """Wait for the parent to die without a word, as by kill -9, and end then: another run may go on in the folder."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _death(code: int | None) -> str:
+    return (
+        f"the process that worked on it ended unexpectedly (exit code {code}), perhaps for want of memory; try fewer "
+        "--jobs, or a smaller image"
+    )

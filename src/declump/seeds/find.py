@@ -1,0 +1,132 @@
+"""Seeds of the objects of a mask: its deep places, and more where opposite notches of the outline ask for a cut."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump.clumps import checked_mask, split_clumps
+from declump.seeds.concavity import Cut, cuts_between_notches
+from declump.seeds.distance import deepest_places, depths, middles
+
+Method = Literal["both", "distance", "concavity"]
+
+NEAR = 0.15
+"""A notch nearer to another basin than this share of a cut's length is one of the neck to it."""
+SPLINTER = 0.3
+"""Parts less deep than this share of what they were cut from are no objects."""
+
+
+def find_seeds(mask: ArrayLike, *, method: Method = "both") -> NDArray[np.float64]:
+    """Find one point in each object of a mask of touching or overlapping, roundish objects.
+
+    Only shape is looked at, relative to the size of the objects, so that these may be of any size and of different
+    sizes. An image would not help: where things are seen through each other the darkest places are the overlaps.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+        Where there is any object; also 0 and 1, or 0 and 255.
+    method : "both", "distance" or "concavity"
+        ``"distance"``: places that lie deeper in the mask than the necks that lead to deeper ones. That counts objects
+        with a neck between them that is clearly narrower than they are. ``"concavity"``: the parts that remain when the
+        mask is cut between notches of its outline that face each other. That also counts objects that hide half of
+        each other, but needs outlines that are clean to a pixel. ``"both"``: deep places, and such cuts between the
+        necks.
+
+    Returns
+    -------
+    (N, 2) float64
+        Row and column, each inside the mask, in the order of their pixels along the rows. Every connected piece
+        (8-neighbours) of the mask has at least one; a convex one that the image border does not cut exactly one.
+
+    Raises
+    ------
+    ValueError
+        For an array that is no mask, or an unknown method.
+
+    Examples
+    --------
+    >>> import numpy as np, declump
+    >>> rows, columns = np.mgrid[:120, :170]
+    >>> two = (np.hypot(rows - 60, columns - 60) < 40) | (np.hypot(rows - 60, columns - 115) < 40)
+    >>> seeds = declump.find_seeds(two)
+    >>> len(seeds), bool(np.abs(seeds - [(60, 60), (60, 115)]).max() < 5)
+    (2, True)
+    """
+    mask = checked_mask(mask)
+    if method not in get_args(Method):
+        raise ValueError(f"the method is {', '.join(map(repr, get_args(Method)))}; given was {method!r}")
+    found = [_seeds_of(clump.mask, method) + clump.origin for clump in split_clumps(mask, ())]
+    seeds = np.concatenate([np.empty((0, 2)), *found])
+    rows, columns = np.floor(seeds + 0.5).T
+    return seeds[np.lexsort((columns, rows))]
+
+
+def _seeds_of(piece: NDArray[np.bool_], method: Method) -> NDArray[np.float64]:
+    """Seeds of one connected piece."""
+    depth = depths(piece)
+    deep = deepest_places(depth)
+    if method == "distance":
+        return deep
+    cuts = cuts_between_notches(piece, deep, depth)
+    if method == "concavity":
+        basins, deep = piece.astype(np.int32), middles(piece.astype(np.int32), depth)
+    else:
+        basins = _basins(piece, deep, depth)
+    seeds = []
+    owners = [_divided(cut, basins) for cut in cuts]
+    for label, seed in enumerate(deep, start=1):
+        inner = [cut for cut, owner in zip(cuts, owners, strict=True) if owner == label]
+        parts = _parts(basins == label, inner) if inner else np.empty((0, 2))
+        seeds.append(parts if len(parts) > 1 else seed[None])
+    return np.concatenate(seeds)
+
+
+def _basins(piece: NDArray[np.bool_], deep: NDArray[np.float64], depth: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Divide a piece among its deep places, numbered from 1, along the necks between them."""
+    from skimage.segmentation import watershed
+
+    markers = np.zeros(piece.shape, np.int32)
+    markers[tuple(np.floor(deep + 0.5).astype(int).T)] = np.arange(1, len(deep) + 1)
+    return np.asarray(watershed(-depth, markers, mask=piece, connectivity=2), np.int32)
+
+
+def _divided(cut: Cut, basins: NDArray[np.int32]) -> int:
+    """Number of the basin through whose inside a cut runs; 0 for one between two notches of necks, or through none."""
+    rows, columns = cut.pixels.T
+    touched = np.bincount(basins[rows, columns])
+    label = int(touched[1:].argmax()) + 1 if touched.size > 1 else 0
+    near = max(NEAR * float(np.hypot(*(cut.end - cut.start))), 1.5)
+    in_necks = [_meets_another(end, basins, label, near) for end in (cut.start, cut.end)]
+    return 0 if all(in_necks) or 2 * touched[label] <= touched[1:].sum() else label
+
+
+def _meets_another(point: NDArray[np.float64], basins: NDArray[np.int32], label: int, near: float) -> bool:
+    """Tell whether another basin than one's own comes near a point."""
+    first = np.maximum(np.floor(point - near), 0).astype(int)
+    end = np.maximum(np.ceil(point + near), 0).astype(int) + 1
+    window = basins[first[0] : end[0], first[1] : end[1]]
+    return bool(((window > 0) & (window != label)).any())
+
+
+def _parts(basin: NDArray[np.bool_], cuts: list[Cut]) -> NDArray[np.float64]:
+    """Middles of the parts into which cuts divide a basin, without splinters."""
+    from scipy import ndimage
+
+    # In its own window, a pixel wider: the number of basins grows with the image.
+    rows, columns = (np.flatnonzero(basin.any(axis=axis)) for axis in (1, 0))
+    origin = np.array([max(rows[0] - 1, 0), max(columns[0] - 1, 0)])
+    window = basin[origin[0] : rows[-1] + 2, origin[1] : columns[-1] + 2].copy()
+    whole = depths(window).max()
+    for cut in cuts:
+        down, right = (cut.pixels - origin).T
+        inside = (down >= 0) & (right >= 0) & (down < window.shape[0]) & (right < window.shape[1])
+        window[down[inside], right[inside]] = False
+    depth = depths(window)
+    labels, count = ndimage.label(window, np.ones((3, 3)))
+    deepest = np.asarray(ndimage.maximum(depth, labels, np.arange(1, count + 1)))
+    found = middles(np.asarray(labels, np.int32), depth) + origin
+    return np.asarray(found[deepest > SPLINTER * whole])

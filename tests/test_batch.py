@@ -1,0 +1,114 @@
+"""Which images a run is about, under which names; and what the engine does with processes that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from declump import batch, simulate
+from declump.batch import Options, Source, find_sources
+from declump.batch.options import format_names
+
+QUICK = Options(regions="classical", evidence="clump", formats=("contours",))
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.png", "b [1].png", "deep/a.jpg", "deep/er/c.png", ".hidden/d.png", "out/a/overlay.png"):
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (8, 8)).save(path)
+    (tmp_path / "in" / "notes.txt").write_text("no image")
+    return tmp_path
+
+
+def names(*given: str, out: str | None = None) -> list[str]:
+    return [source.name for source in find_sources(given, out=out)]
+
+
+def test_names_of_results(tree: Path) -> None:
+    everything = ["a", "b [1]", "deep/a", "deep/er/c"]
+    assert names("in", out="in/out") == names("in/**", out="in/out") == names("in/", out="in/out") == everything
+    assert names(str(tree / "in" / "**"), out=str(tree / "in" / "out")) == everything
+    assert names("in/*.png", "in/a.png") == ["a", "b [1]"]
+    assert names("in/b [1].png") == ["b [1]"]
+    assert names("in/d*/*.jpg") == ["deep/a"] and names("in/deep") == ["a", "er/c"]
+    (tree / "in" / "out" / "run.json").write_text("{}")
+    assert names("in") == everything
+
+
+def test_names_that_meet(tree: Path) -> None:
+    with pytest.raises(ValueError, match=r"two images are called a .*give the folder above them"):
+        find_sources(["in/a.png", "in/deep/a.jpg"])
+    Image.new("L", (8, 8)).save(tree / "in" / "deep.png")
+    with pytest.raises(ValueError, match="would lie within those of"):
+        find_sources(["in"], out="in/out")
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        find_sources(["in/none.png"])
+
+
+def test_pages_are_images(tree: Path) -> None:
+    tifffile.imwrite("in/p.tif", np.zeros((3, 8, 8), np.uint8), photometric="minisblack")
+    assert find_sources(["in/p.tif"])[2] == Source(Path("in/p.tif"), "p-page0003", 3)
+    tifffile.imwrite("in/one.ome.tif", np.zeros((8, 8), np.uint8))
+    assert names("in/one.ome.tif") == ["one"]
+    (tree / "in" / "cut.tif").write_bytes((tree / "in" / "p.tif").read_bytes()[:100])
+    assert names("in/cut.tif") == ["cut"]
+
+
+def test_names_of_formats() -> None:
+    assert format_names(["tiff", "png", "zarr"]) == ("contours", "overlay", "planes", "flat", "ome-zarr")
+    assert format_names([]) == ("contours",)
+    with pytest.raises(ValueError, match=r"no format 'gif'; the formats are masks, .* png$"):
+        format_names(["csv", "gif"])
+
+
+def test_a_process_that_dies_costs_one_image(tmp_path: Path) -> None:
+    """The image whose process is killed fails; another process goes on with the rest."""
+    Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=1).image).save(tmp_path / "good.png")
+    os.mkfifo(tmp_path / "stuck.png")  # a process waits here for ever
+    sources = [Source(tmp_path / "stuck.png", "stuck"), Source(tmp_path / "good.png", "good")]
+    import multiprocessing
+    import threading
+
+    def kill_the_first() -> None:
+        (child,) = multiprocessing.active_children()
+        os.kill(child.pid or 0, signal.SIGKILL)
+
+    written: list[Any] = []
+    timer = threading.Thread(target=_when_running, args=(tmp_path / "out" / "run.json", kill_the_first))
+    timer.start()
+    outcomes = batch.run(sources, tmp_path / "out", QUICK, jobs=1, done=written.append)
+    timer.join()
+    assert [outcome.status for outcome in outcomes] == ["failed", "done"] and written == outcomes
+    assert "ended unexpectedly (exit code -9)" in outcomes[0].reason
+
+
+def _when_running(path: Path, act: Any) -> None:
+    import time
+
+    while not path.exists():
+        time.sleep(0.02)
+    time.sleep(0.3)
+    act()
+
+
+def test_a_changed_image_is_done_again(tmp_path: Path) -> None:
+    for index, name in enumerate(("a.png", "b.png")):
+        Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=index).image).save(tmp_path / name)
+    sources = find_sources([tmp_path / "a.png", tmp_path / "b.png"])
+    batch.run(sources, tmp_path / "out", QUICK, jobs=1)
+    Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=7).image).save(tmp_path / "b.png")
+    again = batch.run(sources, tmp_path / "out", QUICK, jobs=1, resume=True)
+    assert [outcome.earlier for outcome in again] == [True, False]
+    (tmp_path / "out" / "b" / "mine.txt").write_text("mine")
+    anew = batch.run(sources[1:], tmp_path / "out", QUICK, jobs=1, overwrite=True)
+    assert not anew[0].earlier and (tmp_path / "out" / "b" / "mine.txt").exists()
