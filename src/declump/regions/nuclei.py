@@ -23,6 +23,9 @@ SMALLEST_PART = 0.25
 WAIST = 0.1
 """A waist is as much narrower than the thicker of its two sides, in half widths of that."""
 
+LONGEST_TOUCH = 0.4
+"""A nucleus with more of the image border along it than this, in diameters, is cut by it."""
+
 
 @dataclass(frozen=True)
 class NucleusRules:
@@ -108,7 +111,7 @@ def single_nuclei(
             continue
         if _contrast(pieces, piece, luminance, diameter) < rules.least_contrast:
             continue
-        if not cut and _touches_border(piece.bbox, probability.shape):
+        if not cut and _is_cut(piece, probability.shape):
             continue
         count += 1
         kept[piece.slice][piece.image] = count
@@ -170,8 +173,17 @@ def _basins(nearness: NDArray[np.float32], blot: NDArray[np.bool_], rules: Nucle
     return np.asarray(watershed(-nearness, label(peaks), mask=blot), dtype=np.int32)
 
 
-def _touches_border(box: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    return min(box[:2]) == 0 or box[2] == shape[0] or box[3] == shape[1]
+def _is_cut(piece: Any, shape: tuple[int, ...]) -> bool:
+    """Whether the image border cuts a piece, not only touches it."""
+    top, left, bottom, right = piece.bbox
+    mask = piece.image
+    sides = (
+        (top == 0, mask[0]),
+        (left == 0, mask[:, 0]),
+        (bottom == shape[0], mask[-1]),
+        (right == shape[1], mask[:, -1]),
+    )
+    return sum(int(side.sum()) for there, side in sides if there) > LONGEST_TOUCH * piece.equivalent_diameter_area
 
 
 def _contrast(pieces: NDArray[np.int32], piece: Any, luminance: NDArray[np.float32], diameter: float) -> float:
