@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from declump import contours
 from declump.clumps import Clump, SeedOutsideWarning, checked_mask, evidence_of, seed_pixels, split_clumps
-from declump.correction import doubled
+from declump.correction import missing_seeds
 from declump.energy import hard_discrepancy
 from declump.evidence.gathering import gathered
 from declump.evidence.record import Evidence
@@ -148,8 +148,8 @@ def segment(
     evidence : Evidence or str, optional
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
         proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
-        By default ``"rays"``; with the setting ``"paper"``, ``"clump"``. Where outlines are proposed, a nucleus that
-        leads to nearly the same cell as a larger one is taken to be no nucleus of a cell, and left out.
+        By default ``"rays"``; with the setting ``"paper"``, ``"clump"``. Where outlines are proposed, a large part of
+        a clump that no cell explains gets a cell of its own, without a nucleus.
     rays : str or Path
         Network of the ray proposals: ``"default"``, or an ONNX file of ``declump train rays``.
     prior, setting, progress
@@ -162,7 +162,7 @@ def segment(
     Returns
     -------
     Segmentation
-        With ``nuclei``.
+        With ``nuclei``. Cells without a found nucleus come last.
     """
     if isinstance(regions, Regions):
         if np.shape(image)[:2] != regions.clump.shape:
@@ -181,11 +181,10 @@ def segment(
     else:
         known = evidence
     result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
-    if known is not None and known.radii is not None:
-        twice = doubled(result, np.bincount(found.nuclei.ravel(), minlength=len(result) + 1)[1:].astype(np.float64))
-        if twice.size:
-            found, known = found.without(twice), known.of(np.delete(np.arange(len(result)), twice))
-            result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting)
+    more = missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
+    if known is not None and len(more):
+        seeds, known = np.vstack([found.seeds, more]), known.with_unknown(len(more))
+        result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting)
     return replace(result, nuclei=found.nuclei)
 
 

@@ -77,10 +77,14 @@ class Evidence:
             self, radii=contours.resample(self.radii, rays), radii_doubt=contours.resample(self.radii_doubt, rays)
         )
 
-    def of(self, cells: NDArray[np.int64]) -> Evidence:
-        """Give the evidence of some of the cells, in that order; layers are those of the image."""
-        outlines = [None if part is None else part[cells] for part in (self.radii, self.radii_doubt)]
-        return replace(self, radii=outlines[0], radii_doubt=outlines[1])
+    def with_unknown(self, count: int) -> Evidence:
+        """Give the same evidence with that many more cells at the end, of which nothing is known."""
+        if self.radii is None or self.radii_doubt is None:
+            return self
+        rows = np.ones((count, self.radii.shape[1]))
+        return replace(
+            self, radii=np.vstack([self.radii, rows]), radii_doubt=np.vstack([self.radii_doubt, np.inf * rows])
+        )
 
     def strided(self, stride: int) -> Evidence:
         """Give the same evidence of an image of which every n-th pixel is kept, from the middle of the first n on."""

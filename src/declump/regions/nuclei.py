@@ -183,7 +183,8 @@ def _is_cut(piece: Any, shape: tuple[int, ...]) -> bool:
         (bottom == shape[0], mask[-1]),
         (right == shape[1], mask[:, -1]),
     )
-    return sum(int(side.sum()) for there, side in sides if there) > LONGEST_TOUCH * piece.equivalent_diameter_area
+    touching = sum(int(side.sum()) for there, side in sides if there)
+    return bool(touching > LONGEST_TOUCH * piece.equivalent_diameter_area)
 
 
 def _contrast(pieces: NDArray[np.int32], piece: Any, luminance: NDArray[np.float32], diameter: float) -> float:

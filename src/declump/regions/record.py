@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,11 +48,6 @@ class Regions:
         object.__setattr__(self, "clump", clump)
         object.__setattr__(self, "nuclei", nuclei)
         object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
-
-    def without(self, cells: NDArray[np.int64]) -> Regions:
-        """Give the same regions without the nuclei of some cells, counted from 0."""
-        nuclei = np.where(np.isin(self.nuclei, np.asarray(cells) + 1), 0, self.nuclei)
-        return replace(self, nuclei=nuclei)
 
 
 def numbered(nuclei: ArrayLike) -> NDArray[np.int32]:

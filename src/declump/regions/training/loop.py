@@ -70,6 +70,8 @@ def train(
 @torch.no_grad()
 def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, float]:
     """Dice of cytoplasm with nuclei, Dice of nuclei, and IoU of each number of layers, over all pixels of images."""
+    if not examples:
+        return {}
     shared, sizes = np.zeros(6), np.zeros(6)
     unions = np.zeros(4)
     for example in examples:
