@@ -74,5 +74,11 @@ def test_a_nucleus_on_the_border_counts_only_if_asked_for() -> None:
     assert single_nuclei(*maps, diameter=20, cut=True).max() == 2
 
 
+def test_what_is_small_beside_the_other_nuclei_is_a_leukocyte_or_debris() -> None:
+    large = [(25, 25, 14), (25, 70, 14), (65, 40, 14)]
+    assert count([*large, (65, 90, 8)]) == 4
+    assert count([*large, (65, 90, 6.5)]) == 3
+
+
 def test_nothing_gives_nothing() -> None:
     assert count([]) == 0

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.regions.channels import channels
+from declump.regions.nuclei import typical_area
 
 DIAMETER = 22.0
 """Diameter of a nucleus in pixels at the scale of the ISBI frames."""
@@ -233,15 +234,8 @@ def _nuclei(flat: NDArray[np.float64], clump: NDArray[np.bool_], size: float) ->
             chosen.append(spot)
             nuclei[spot.pixels] = len(chosen)
     areas = np.array([spot.pixels[0].size for spot in chosen])
-    nuclei[np.append(False, areas < SMALL * _typical(areas))[nuclei]] = 0
+    nuclei[np.append(False, areas < SMALL * typical_area(areas))[nuclei]] = 0
     return np.asarray(np.where(clump, expand_labels(nuclei, GROWTH * size), 0), dtype=np.int32)
-
-
-def _typical(areas: NDArray[np.int64]) -> float:
-    """The area above which half of all nuclear area lies: many small spots do not move it as they do the median."""
-    ranked = np.sort(areas)
-    total = np.cumsum(ranked)
-    return float(ranked[np.searchsorted(total, total[-1] / 2)]) if areas.size else 0.0
 
 
 def _spot(

@@ -43,6 +43,9 @@ class NucleusRules:
         Two centres are told apart when the nearness falls this much between them.
     least_area : float
         Smallest area, in areas of a disc with the expected diameter.
+    least_share : float
+        Smallest area, in areas of the image's typical nucleus: leukocytes and debris are smaller than the nuclei of
+        cells, whatever the magnification.
     least_solidity : float
         Smallest share of its convex hull that it fills.
     least_contrast : float
@@ -53,6 +56,7 @@ class NucleusRules:
     least_peak: float = 0.3
     least_dip: float = 0.2
     least_area: float = 0.3
+    least_share: float = 0.25
     least_solidity: float = 0.85
     least_contrast: float = 0.04
 
@@ -89,7 +93,7 @@ def single_nuclei(
         Expected diameter of a nucleus in pixels.
     rules : NucleusRules
     least_area : float, optional
-        Smallest area in square pixels, instead of the rule's.
+        Smallest area in square pixels, instead of the rules' two.
     cut : bool
         Whether nuclei that the image border cuts are kept.
 
@@ -104,18 +108,28 @@ def single_nuclei(
     smallest = rules.least_area * np.pi * diameter**2 / 4 if least_area is None else least_area
     nearness = ndimage.gaussian_filter(nearness, SMOOTHING * diameter)
     pieces = _pieces(probability, nearness, rules)
+    nuclei = [
+        piece
+        for piece in regionprops(pieces)
+        if piece.area >= max(smallest, 1)
+        and piece.solidity >= rules.least_solidity
+        and _contrast(pieces, piece, luminance, diameter) >= rules.least_contrast
+    ]
+    usual = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64)) if least_area is None else 0.0
     kept = np.zeros(probability.shape, np.int32)
     count = 0
-    for piece in regionprops(pieces):
-        if piece.area < max(smallest, 1) or piece.solidity < rules.least_solidity:
-            continue
-        if _contrast(pieces, piece, luminance, diameter) < rules.least_contrast:
-            continue
-        if not cut and _is_cut(piece, probability.shape):
-            continue
-        count += 1
-        kept[piece.slice][piece.image] = count
+    for piece in nuclei:
+        if piece.area >= rules.least_share * usual and (cut or not _is_cut(piece, probability.shape)):
+            count += 1
+            kept[piece.slice][piece.image] = count
     return kept
+
+
+def typical_area(areas: NDArray[np.int64]) -> float:
+    """The area above which half of all nuclear area lies: many small spots do not move it as they do the median."""
+    ranked = np.sort(areas)
+    total = np.cumsum(ranked)
+    return float(ranked[np.searchsorted(total, total[-1] / 2)]) if areas.size else 0.0
 
 
 def _pieces(probability: NDArray[np.float32], nearness: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.int32]:
