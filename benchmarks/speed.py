@@ -25,6 +25,7 @@ import numpy as np  # noqa: E402
 import declump  # noqa: E402
 from declump import simulate  # noqa: E402
 from declump.datasets import isbi2015  # noqa: E402
+from declump.evidence.proposals import ray_proposals  # noqa: E402
 from pages import ROOT, commit, replace_part  # noqa: E402
 
 
@@ -81,12 +82,20 @@ def whole_images(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
     yield "image in, contours out: seconds by stage (median of 3 runs)"
     for name, image in images:
         regions = declump.find_regions(image)
+        proposals = ray_proposals(image, regions)
+        result = declump.segment(image, regions=regions)
         parts = (
             seconds(lambda image=image: declump.find_regions(image), repeats=3),
-            seconds(lambda regions=regions: declump.evolve(regions.clump, regions.seeds), repeats=3),
+            seconds(lambda image=image, regions=regions: ray_proposals(image, regions), repeats=3),
+            seconds(
+                lambda regions=regions, told=proposals: declump.evolve(regions.clump, regions.seeds, evidence=told),
+                repeats=3,
+            ),
+            seconds(lambda result=result, image=image: declump.measure(result, image), repeats=3),
         )
-        told = "regions {:.2f}, evolution {:.2f}, all {:.2f} (target: 5)".format(*parts, sum(parts))
-        yield f"  {name:12} {len(regions.seeds):3} cells  {told}"
+        whole = seconds(lambda image=image: declump.segment(image), repeats=3)
+        told = "regions {:.2f}, rays {:.2f}, evolution {:.2f}, measurements {:.2f}".format(*parts)
+        yield f"  {name:12} {len(result):3} cells  {told}; segment as a whole {whole:.2f} (target: 5)"
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/image.npy", images[0][1])
         code = (
