@@ -64,17 +64,23 @@ def write_report(
     if images is not None and not images.is_dir():
         raise FileNotFoundError(f"there is no folder {images}; give one that holds the original images")
     results, failures = [], [(image.name, image.reason or "not known why") for image in run.images if image.failed]
-    for number, place in enumerate(places, start=1):
+    names = [_name(place, folder) for place in places]
+    for number, (place, name) in enumerate(zip(places, names, strict=True), start=1):
         try:
-            results.append(read_result(place, run, images))
+            results.append(read_result(place, name, run, images))
         except (FileNotFoundError, ValueError) as error:
-            failures.append((place.name, str(error)))
+            failures.append((name, str(error)))
         if progress:
             progress(number, len(places))
-    known = {place.resolve().name for place in places} | {name for name, _ in failures}
+    known = {*names, *(name for name, _ in failures)}
     gone = [image.name for image in run.images if image.name not in known]
     failures += [(name, "its results are not in the folder any more") for name in gone]
     return _written(folder / NAME, _page(folder.resolve().name, run, results, failures))
+
+
+def _name(place: Path, folder: Path) -> str:
+    """What a run calls the results in a place: their path from the run's folder on."""
+    return place.resolve().name if place == folder else place.relative_to(folder).as_posix()
 
 
 def _run(folder: Path, places: Sequence[Path]) -> Run:

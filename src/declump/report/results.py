@@ -53,7 +53,7 @@ class ImageResult:
 
 
 def result_folders(folder: Path) -> list[Path]:
-    """Folders with the results of one image: the given one, or else those in it, sorted by name.
+    """Folders with the results of one image: the given one, or else those in it and its subfolders, sorted by name.
 
     Raises
     ------
@@ -66,12 +66,16 @@ def result_folders(folder: Path) -> list[Path]:
         return [folder]
     return sorted(
         place
-        for place in folder.iterdir()
-        if place.is_dir() and not place.name.startswith(".") and _holds_results(place)
+        for place in folder.rglob("*")
+        if place.is_dir() and not _hidden(place.relative_to(folder)) and _holds_results(place)
     )
 
 
-def read_result(folder: Path, run: Run, images: Path | None = None) -> ImageResult:
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def read_result(folder: Path, name: str, run: Run, images: Path | None = None) -> ImageResult:
     """Read the results of one image and measure its cells.
 
     Cells are measured anew from their outlines: tables in the folder may have other columns, be older, or be missing.
@@ -80,6 +84,8 @@ def read_result(folder: Path, run: Run, images: Path | None = None) -> ImageResu
     ----------
     folder : Path
         Of this image.
+    name : str
+        What the run calls it.
     run : Run
         Tells where the original is, and the pixel size and the prior to measure with.
     images : Path, optional
@@ -90,10 +96,9 @@ def read_result(folder: Path, run: Run, images: Path | None = None) -> ImageResu
     FileNotFoundError, ValueError
         If the outlines cannot be read.
     """
-    name = folder.resolve().name
     segmentation = io.read(folder)
     original, note = _original(folder, name, segmentation.shape, run, images)
-    measured = measure(segmentation, original, prior=_prior(run), pixel_size=_pixel_size(run))
+    measured = measure(segmentation, original, prior=_prior(run), pixel_size=_pixel_size(run, name))
     overlay = folder / "overlay.png"
     burnt = original is None and overlay.is_file()
     picture = io.read_image(overlay) if burnt else original
@@ -123,7 +128,7 @@ def _original(
         missing = f"the original {path} is gone" if path else "no run.json tells where the original is"
     for place in filter(Path.is_file, places):
         try:
-            pixels = io.read_image(place)
+            pixels = io.read_image(place, page=None if images else run.image(name).page)
         except ValueError as error:
             return None, f"the original cannot be read: {error}"
         if pixels.shape[:2] == shape:
@@ -138,7 +143,10 @@ def _prior(run: Run) -> ShapePrior | None:
     return ShapePrior.load(given) if isinstance(given, str) and Path(given).is_file() else None
 
 
-def _pixel_size(run: Run) -> float | None:
+def _pixel_size(run: Run, name: str) -> float | None:
+    own = run.image(name).pixel_size
+    if own is not None and own > 0:
+        return own
     given = run.settings.get("pixel_size")
     return float(given) if isinstance(given, int | float) and not isinstance(given, bool) and given > 0 else None
 

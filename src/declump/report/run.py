@@ -20,12 +20,16 @@ class RunImage:
     path : str
         Where the image was; empty if that is not known.
     name : str
-        Name of the folder of its results.
+        Folder of its results, from that of the run on; subfolders have slashes.
     failed : bool
     reason : str
         Why it failed.
     seconds : float, optional
         How long it took.
+    pixel_size : float, optional
+        Micrometres a pixel.
+    page : int, optional
+        Which image of its file, counted from 1.
     """
 
     path: str
@@ -33,6 +37,8 @@ class RunImage:
     failed: bool = False
     reason: str = ""
     seconds: float | None = None
+    pixel_size: float | None = None
+    page: int | None = None
 
 
 @dataclass(frozen=True)
@@ -88,13 +94,15 @@ def read_run(folder: str | Path) -> Run:
 
 
 def _image(record: Mapping[str, Any]) -> RunImage:
-    path, seconds = str(record.get("path") or ""), record.get("seconds")
+    path, seconds, pixel_size = str(record.get("path") or ""), record.get("seconds"), record.get("pixel_size")
     return RunImage(
         path,
         str(record.get("name") or Path(path).stem),
         record.get("status") == "failed",
         str(record.get("reason") or ""),
         None if seconds is None else float(seconds),
+        None if pixel_size is None else float(pixel_size),
+        None if record.get("page") is None else int(record["page"]),
     )
 
 
