@@ -122,7 +122,7 @@ def _coverage(
     for stroke in strokes:
         path = (stroke - origin + 0.5)[:, ::-1] * _FINER
         points = [tuple(point) for point in path.tolist()]
-        pen.line(points, fill=255, width=round((width + wider) * _FINER), joint="curve")
+        pen.line(points, fill=255, width=round((width + wider) * _FINER))
     if dot is not None:
         pen.circle(tuple(((dot - origin + 0.5)[::-1] * _FINER).tolist()), (DOT + wider / 2) * _FINER, fill=255)
     return np.asarray(fine.reduce(_FINER), dtype=np.float64) / 255

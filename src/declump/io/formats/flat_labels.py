@@ -33,6 +33,7 @@ def write(result: Result, path: Path) -> None:
         labels,
         photometric="minisblack",
         compression="zlib",
+        compressionargs={"level": 1},
         description=json.dumps({**mark(segmentation, "flat"), "note": LOSS}),
         metadata=None,
         software="declump",

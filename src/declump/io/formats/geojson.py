@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import uuid
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,10 @@ def write(result: Result, path: Path) -> None:
 
 def write_compressed(result: Result, path: Path) -> None:
     """Write the same with gzip, without the time of writing."""
-    path.write_bytes(gzip.compress(_document(result), mtime=0))
+    path.write_bytes(gzip.compress(_document(result), compresslevel=4, mtime=0))
 
 
+@lru_cache(maxsize=1)  # the plain and the compressed file hold the same
 def _document(result: Result) -> bytes:
     segmentation, table = result.segmentation, columns(result)
     nuclei, outlines = nucleus_crops(segmentation), segmentation.polygons

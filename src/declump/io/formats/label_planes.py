@@ -27,6 +27,7 @@ def write(result: Result, path: Path) -> None:
                 plane,
                 photometric="minisblack",
                 compression="zlib",
+                compressionargs={"level": 1},
                 description=None if index else json.dumps(mark(result.segmentation, "planes")),
                 metadata=None,
                 software="declump",

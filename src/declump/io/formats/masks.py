@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from declump.io.decoding import decoded_pages
-from declump.io.formats.parts.crops import Crop
+from declump.io.formats.parts.crops import Crop, cell_crops
 from declump.io.formats.parts.marks import mark
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
@@ -25,11 +25,14 @@ def write(result: Result, path: Path) -> None:
     if not len(segmentation):
         return  # a TIFF has at least one page
     with tifffile.TiffWriter(path) as file:
-        for index in range(len(segmentation)):
+        for index, crop in enumerate(cell_crops(segmentation)):
+            page = np.zeros(segmentation.shape, np.uint8)
+            page[crop.box][crop.mask] = 255
             file.write(
-                np.where(segmentation.mask(index), np.uint8(255), np.uint8(0)),
+                page,
                 photometric="minisblack",
                 compression="zlib",
+                compressionargs={"level": 1},
                 description=None if index else json.dumps(mark(segmentation, "masks")),
                 metadata=None,
                 software="declump",

@@ -90,13 +90,13 @@ def _array(folder: Path, pixels: NDArray[Any]) -> None:
             whole = np.pad(part, [(0, size - extent) for size, extent in zip(chunk, part.shape, strict=True)])
             target = folder.joinpath(*map(str, place))
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(zlib.compress(whole.tobytes(), 6))
+            target.write_bytes(zlib.compress(whole.tobytes(), 1))
     description = {
         "zarr_format": 2,
         "shape": list(pixels.shape),
         "chunks": list(chunk),
         "dtype": pixels.dtype.str,
-        "compressor": {"id": "zlib", "level": 6},
+        "compressor": {"id": "zlib", "level": 1},
         "fill_value": 0,
         "order": "C",
         "filters": None,

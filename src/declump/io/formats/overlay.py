@@ -20,4 +20,4 @@ def write(result: Result, path: Path) -> None:
 
     text = PngInfo()
     text.add_text(KEY, json.dumps(mark(result.segmentation, "overlay")))
-    Image.fromarray(overlay(result.segmentation, result.image)).save(path, pnginfo=text)
+    Image.fromarray(overlay(result.segmentation, result.image)).save(path, pnginfo=text, compress_level=1)

@@ -78,5 +78,5 @@ def _png(picture: NDArray[np.uint8]) -> bytes:
     from PIL import Image
 
     buffer = io.BytesIO()
-    Image.fromarray(picture).save(buffer, "PNG")
+    Image.fromarray(picture).save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()

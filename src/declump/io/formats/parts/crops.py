@@ -64,9 +64,9 @@ class Crop:
 def cell_crops(segmentation: Segmentation) -> list[Crop]:
     """Pixels of every cell within the image."""
     crops = []
-    for index, (seed, radii) in enumerate(zip(segmentation.seeds, segmentation.radii, strict=True)):
+    for seed, radii in zip(segmentation.seeds, segmentation.radii, strict=True):
         top, left, bottom, right = contours.bounding_box(seed, radii, segmentation.shape)
-        crops.append(Crop.of(segmentation.mask(index)[top:bottom, left:right], top, left))
+        crops.append(Crop.of(contours.to_mask(seed - (top, left), radii, (bottom - top, right - left)), top, left))
     return crops
 
 
