@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import declump
@@ -117,6 +117,7 @@ def test_an_object_that_the_border_cuts_has_one_seed_inside():
 
 
 @settings(max_examples=30)
+@example(331, 0.1875, "both")
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.98), st.sampled_from(METHODS))
 def test_any_mask_has_seeds_inside_at_least_one_a_piece_and_no_two_on_a_pixel(number, density, method):
     from scipy import ndimage

@@ -59,10 +59,23 @@ def find_seeds(mask: ArrayLike, *, method: Method = "both") -> NDArray[np.float6
     mask = checked_mask(mask)
     if method not in get_args(Method):
         raise ValueError(f"the method is {', '.join(map(repr, get_args(Method)))}; given was {method!r}")
-    found = [_seeds_of(clump.mask, method) + clump.origin for clump in split_clumps(mask, ())]
+    found = [_inside(clump.mask, _seeds_of(clump.mask, method)) + clump.origin for clump in split_clumps(mask, ())]
     seeds = np.concatenate([np.empty((0, 2)), *found])
     rows, columns = np.floor(seeds + 0.5).T
     return seeds[np.lexsort((columns, rows))]
+
+
+def _inside(piece: NDArray[np.bool_], seeds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Seeds on pixels of their own in a piece: the middle of a ragged part may lie in a hole, or be that of another."""
+    seeds = seeds.round(6)  # so that a seed between two pixels falls to the same one wherever the piece lies
+    rows, columns = np.floor(seeds + 0.5).astype(int).T
+    astray = np.flatnonzero(~piece[rows, columns])
+    if astray.size:
+        pixels = np.argwhere(piece)
+        for index in astray:
+            seeds[index] = pixels[((pixels - seeds[index]) ** 2).sum(axis=1).argmin()]
+    _, first = np.unique(np.floor(seeds + 0.5), axis=0, return_index=True)
+    return seeds[np.sort(first)]
 
 
 def _seeds_of(piece: NDArray[np.bool_], method: Method) -> NDArray[np.float64]:
