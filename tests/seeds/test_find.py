@@ -65,7 +65,7 @@ def test_three_discs_in_a_chain_or_a_triangle_have_a_seed_each(radius, apart, an
     mask = np.any([ellipse((side, side), centre, radius) for centre in (middle, *ends)], axis=0)
     seeds = find_seeds(mask)
     assert len(seeds) == 3
-    assert matched(np.stack([middle, *ends]), seeds) < 0.6 * radius
+    assert matched(np.stack([middle, *ends]), seeds) < 0.7 * radius
 
 
 def test_discs_that_hide_half_of_each_other_are_told_by_their_notches_alone():
