@@ -92,12 +92,14 @@ def with_missing_seeds(case: Case) -> Segmentation:
     return declump.segment(case.image.image, regions=case.found, rays=case.rays, prior=case.prior)
 
 
+SHAPE_ONLY, WITH_RAYS = "true regions, `clump` (shape only)", "true regions, `rays`"
+DEFAULT = "end to end, `rays`, seeds where nothing is explained (default)"
 Way = tuple[str, bool, Callable[[Case], Segmentation]]
 WAYS: tuple[Way, ...] = (
-    ("true regions, `clump` (shape only)", True, lambda case: evolved(case, case.true, "clump")),
+    (SHAPE_ONLY, True, lambda case: evolved(case, case.true, "clump")),
     ("true regions, `layers`", True, lambda case: evolved(case, case.true, "layers")),
     ("true regions, ray proposals alone, no evolution", True, lambda case: proposed(case, case.true)),
-    ("true regions, `rays`", True, lambda case: evolved(case, case.true, "rays")),
+    (WITH_RAYS, True, lambda case: evolved(case, case.true, "rays")),
     ("true regions, `rays+layers`", True, lambda case: evolved(case, case.true, "rays+layers")),
     ("true regions, true layers", True, lambda case: with_true_layers(case, case.true)),
     ("true regions, true rays", True, lambda case: with_true_rays(case, case.true)),
@@ -108,7 +110,7 @@ WAYS: tuple[Way, ...] = (
     ("end to end, ray proposals alone", False, lambda case: proposed(case, case.found)),
     ("end to end, `rays`", False, lambda case: evolved(case, case.found, "rays")),
     ("end to end, `rays`, doubled cells left out", False, doubled_left_out),
-    ("end to end, `rays`, seeds where nothing is explained (default)", False, with_missing_seeds),
+    (DEFAULT, False, with_missing_seeds),
     ("end to end, `rays+layers`", False, lambda case: evolved(case, case.found, "rays+layers")),
 )
 HEADER = (
@@ -143,8 +145,9 @@ def cases_of(name: str, data: Path, models: Path) -> list[Case]:
     return cases
 
 
-def row(cases: list[Case], way: Way) -> str:
-    label, by_nucleus, run = way
+def measured(cases: list[Case], way: Way) -> tuple[Score, float]:
+    """Score over all images, and milliseconds a cell."""
+    _, by_nucleus, run = way
     scores, seconds, count = [], 0.0, 0
     for case in cases:
         start = time.perf_counter()
@@ -152,7 +155,7 @@ def row(cases: list[Case], way: Way) -> str:
         seconds, count = seconds + time.perf_counter() - start, count + len(result)
         matching = "order" if by_nucleus else "greedy"
         scores.append(declump.score(case.image.cells, result.masks, matching=matching))
-    return line(label, pool(scores), 1e3 * seconds / max(count, 1))
+    return pool(scores), 1e3 * seconds / max(count, 1)
 
 
 def calibration(cases: list[Case]) -> list[str]:
@@ -186,18 +189,29 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only rows with this in their name")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/results.md")
     options = parser.parse_args()
-    text = [f"Measured by `python benchmarks/evidence.py --write` at commit {commit()}.", ""]
+    origin = f"Measured by `python benchmarks/evidence.py --write` at commit {commit()}."
+    text, headline = [origin, ""], ["| | shape only | with evidence | end to end, all cells | good cells | FNo |"]
+    headline.append("|---" * 6 + "|")
     for name in READERS:
         cases = cases_of(name, options.data, options.models)
         cells = sum(len(case.image.cells) for case in cases)
         text += [f"### {name}: {len(cases)} unseen images, {cells} cells", "", HEADER]
+        scores: dict[str, Score] = {}
         for way in (way for way in WAYS if options.only in way[0]):
-            text.append(row(cases, way))
+            scores[way[0]], milliseconds = measured(cases, way)
+            text.append(line(way[0], scores[way[0]], milliseconds))
             print(text[-1], file=sys.stderr, flush=True)
+        if not options.only:
+            true, rays, whole = (scores[label] for label in (SHAPE_ONLY, WITH_RAYS, DEFAULT))
+            figures = (true.dice_overlapping, rays.dice_overlapping, whole.dice_all, whole.dice_good, whole.fno)
+            headline.append(
+                f"| {name}, {cells} unseen cells | " + " | ".join(f"{value:.3f}" for value in figures) + " |"
+            )
         text += ["", f"Calibration of the rays' doubt, {name}, true regions:", "", *calibration(cases), ""]
     print("\n".join(text))
     if options.write:
         replace_part("docs/results.md", "evidence", "\n".join(text))
+        replace_part("README.md", "evidence", "\n".join([*headline, "", origin]))
 
 
 if __name__ == "__main__":
