@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from declump.io.folders import written_whole
 from declump.io.formats import DEFAULT, FORMATS, Result, contours, ome_zarr
 from declump.io.formats.parts import marks
 from declump.segmentation import Segmentation
+
+WRITERS = 2
+"""Formats that are written at a time."""
 
 
 def write_results(
@@ -67,8 +71,11 @@ def write_results(
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
     result = Result(segmentation, None if image is None else np.asarray(image), measurements)
     with written_whole(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
-        for name in chosen:
-            FORMATS[name].write(result, draft / FORMATS[name].file)
+        # Most of the time goes into compression, which lets another thread work.
+        with ThreadPoolExecutor(WRITERS) as writers:
+            tasks = [writers.submit(FORMATS[name].write, result, draft / FORMATS[name].file) for name in chosen]
+        for task in tasks:
+            task.result()
         written = [FORMATS[name].file for name in chosen if (draft / FORMATS[name].file).exists()]
     return {name: folder / name for name in written}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -63,11 +64,16 @@ class Crop:
 
 def cell_crops(segmentation: Segmentation) -> list[Crop]:
     """Pixels of every cell within the image."""
+    return list(_cell_crops(segmentation))
+
+
+@lru_cache(maxsize=1)  # several formats of one segmentation ask for them
+def _cell_crops(segmentation: Segmentation) -> tuple[Crop, ...]:
     crops = []
     for seed, radii in zip(segmentation.seeds, segmentation.radii, strict=True):
         top, left, bottom, right = contours.bounding_box(seed, radii, segmentation.shape)
         crops.append(Crop.of(contours.to_mask(seed - (top, left), radii, (bottom - top, right - left)), top, left))
-    return crops
+    return tuple(crops)
 
 
 def nucleus_crops(segmentation: Segmentation) -> list[Crop]:
