@@ -104,7 +104,7 @@ class Workers:
             self._give(worker, next(waiting, None))
         while busy := {worker.connection: worker for worker in self._workers if worker.source is not None}:
             for connection in wait(list(busy)):
-                worker = busy[connection]  # type: ignore[index]
+                worker = busy[connection]  # type: ignore[index]  # wait() is typed to give sockets and numbers, too
                 source = worker.source
                 assert source is not None
                 try:
