@@ -93,3 +93,30 @@ def test_a_segmentation_without_cells():
 def test_arrays_that_do_not_belong_together_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(two_cells(), **changes)
+
+
+def test_masks_of_another_method_become_a_segmentation():
+    rows, columns = np.mgrid[:60, :90]
+    masks = np.stack([np.hypot(rows - 30, columns - column) < 20 for column in (30, 52)])
+    masks = np.concatenate([masks, np.zeros((1, 60, 90), bool)])
+    clump = masks.any(axis=0)
+    clump[2:5, 80:84] = True
+    found = Segmentation.from_masks(masks, [(30, 30), (30, 52), (3, 81)], clump=clump)
+    assert np.count_nonzero(found.masks[:2] != masks[:2]) <= 4
+    assert not found.masks[2].any()
+    assert found.clump.tolist() == [1, 1, 0]
+    assert [record.stopped for record in found.clumps] == ["masks", "masks"]
+    assert found.energy.tolist() == [12, int(np.count_nonzero(found.masks.any(axis=0) != masks.any(axis=0)))]
+
+
+@pytest.mark.parametrize(
+    ("masks", "seeds", "clump", "message"),
+    [
+        (np.zeros((1, 9, 9)), [(4, 4)], None, "bool"),
+        (np.zeros((2, 9, 9), bool), [(4, 4)], None, "2 masks and 1 seeds"),
+        (np.zeros((1, 9, 9), bool), [(4, 4)], np.zeros((8, 9), bool), "another image"),
+    ],
+)
+def test_masks_that_are_none_are_refused(masks, seeds, clump, message):
+    with pytest.raises(ValueError, match=message):
+        Segmentation.from_masks(masks, seeds, clump=clump)
