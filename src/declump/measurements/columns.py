@@ -130,7 +130,9 @@ CLUMP_COLUMNS = (
     Column("discrepancy_px2", "px²", "pixels in the clump or in its cells, but not in both"),
     Column("discrepancy_share", "ratio", "`discrepancy_px2` / `size_px2`"),
     Column("steps", "count", "steps of the evolution"),
-    Column("stopped", "word", "why the evolution ended: explained, no decrease, bound, no seed, or masks if there was none"),
+    Column(
+        "stopped", "word", "why the evolution ended: explained, no decrease, bound, no seed; masks if there was none"
+    ),
     Column("covered_area_px2", "px²", "pixels in at least one of its cells"),
     Column("overlapped_area_px2", "px²", "pixels in more than one of its cells"),
     Column("overlapped_area_share", "0 to 1", "`overlapped_area_px2` / `covered_area_px2`"),
