@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skimage.draw import polygon2mask
 
-from declump import contours
+from declump import _kernels, contours
 from declump.contours import ShapeExamples, shape_examples
 
 numbers = st.integers(0, 2**32 - 1)
@@ -251,6 +251,14 @@ def test_filled_contour_is_the_polar_test_on_the_pixel_grid(outline):
     different = filled != expected
     if different.any():
         assert distance_to_outline(shape, contours.polygon(seed, radii))[different].max() < 1e-9
+
+
+@given(outlines)
+def test_compiled_test_of_points_is_the_polar_test(outline):
+    number, rays, *seed = outline
+    radii, points = any_radii(number, rays), np.random.default_rng(number).uniform(-20, 80, (200, 2))
+    inside = _kernels.points_inside(points, *seed, radii, *contours.directions(rays))
+    assert (inside == contours.inside(points, seed, radii)).all()
 
 
 @given(st.tuples(st.integers(0, 49), st.integers(0, 59)), numbers, st.integers(16, 90))

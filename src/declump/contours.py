@@ -215,13 +215,17 @@ def to_mask(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> NDArra
     return mask
 
 
-def overlap_degree(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.float64]:
+def overlap_degree(
+    seeds: ArrayLike, radii: ArrayLike, *, hidden: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
     """Share of each contour's length that lies inside any other contour: what the paper calls overlapping degree.
 
     Parameters
     ----------
     seeds : (N, 2) float
     radii : (N, K) float
+    hidden : (N, K) bool, optional
+        What :func:`hidden_edges` tells of them, where that is already known.
 
     Returns
     -------
@@ -231,8 +235,8 @@ def overlap_degree(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.float64]:
     seeds, radii = np.asarray(seeds, dtype=np.float64), np.asarray(radii, dtype=np.float64)
     vertices = radii[..., None] * np.column_stack(directions(radii.shape[1]))
     lengths = np.linalg.norm(np.roll(vertices, -1, axis=1) - vertices, axis=-1)
-    hidden = np.sum(lengths * hidden_edges(seeds, radii), axis=1)
-    return np.asarray(hidden / np.maximum(lengths.sum(axis=1), 1e-300))
+    inner = np.sum(lengths * (hidden_edges(seeds, radii) if hidden is None else hidden), axis=1)
+    return np.asarray(inner / np.maximum(lengths.sum(axis=1), 1e-300))
 
 
 def hidden_edges(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.bool_]:
@@ -248,8 +252,8 @@ def hidden_edges(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.bool_]:
     (N, K) bool
         Edge k runs from vertex k to the next.
     """
-    seeds, radii = np.asarray(seeds, dtype=np.float64), np.asarray(radii, dtype=np.float64)
-    hidden = np.zeros(radii.shape, dtype=np.bool_)
+    seeds, radii = np.asarray(seeds, dtype=np.float64), np.ascontiguousarray(radii, dtype=np.float64)
+    hidden, rays = np.zeros(radii.shape, dtype=np.bool_), directions(radii.shape[1])
     reach = radii.max(axis=1, initial=0)
     for index in np.flatnonzero(reach):
         own = polygon(seeds[index], radii[index])
@@ -257,7 +261,7 @@ def hidden_edges(seeds: ArrayLike, radii: ArrayLike) -> NDArray[np.bool_]:
         distances = np.hypot(*(seeds - seeds[index]).T)
         for other in np.flatnonzero((distances < reach + reach[index]) & (reach > 0)):
             if other != index:
-                hidden[index] |= inside(middles, seeds[other], radii[other])
+                hidden[index] |= _kernels.points_inside(middles, seeds[other, 0], seeds[other, 1], radii[other], *rays)
     return hidden
 
 

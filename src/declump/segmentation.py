@@ -58,6 +58,9 @@ class Segmentation:
         One a clump of the mask, also those without a seed.
     nuclei : (H, W) int32, optional
         Number of the cell, from 1, at the pixels of its nucleus, 0 elsewhere; None where the nuclei are not known.
+    second_nuclei : (H, W) int32, optional
+        Number of a second cell at pixels of ``nuclei`` that belong to its nucleus, too, 0 elsewhere; None where no two
+        nuclei are known to overlap. A whole nucleus is what both label images say of it: :meth:`nucleus_mask`.
     """
 
     shape: tuple[int, int]
@@ -66,6 +69,7 @@ class Segmentation:
     clump: NDArray[np.int64]
     clumps: Sequence[ClumpRecord] = ()
     nuclei: NDArray[np.int32] | None = None
+    second_nuclei: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -84,6 +88,12 @@ class Segmentation:
             raise ValueError("seeds and radii are finite, and radii are not negative; these are not")
         if self.nuclei is not None and self.nuclei.shape != self.shape:
             raise ValueError(f"the nuclei are {self.nuclei.shape}, the image is {self.shape}: give those of this image")
+        if self.second_nuclei is not None and (
+            self.nuclei is None
+            or self.second_nuclei.shape != self.shape
+            or np.any((self.nuclei == 0) & (self.second_nuclei != 0))
+        ):
+            raise ValueError("second nuclei lie on pixels of first ones: give them with the nuclei of this image")
         if len(self.clumps) and count and self.clump.max() >= len(self.clumps):
             raise ValueError(f"a cell names clump {self.clump.max()}, but there are only {len(self.clumps)}")
 
@@ -166,6 +176,13 @@ class Segmentation:
         """Whole mask (H, W) of one cell."""
         return contours.to_mask(self.seeds[index], self.radii[index], self.shape)
 
+    def nucleus_mask(self, index: int) -> NDArray[np.bool_]:
+        """Whole nucleus (H, W) of one cell, also where that of another lies on it; empty where it is not known."""
+        layers = [labels for labels in (self.nuclei, self.second_nuclei) if labels is not None]
+        return np.asarray(
+            np.any([labels == index + 1 for labels in layers], axis=0) if layers else np.zeros(self.shape, np.bool_)
+        )
+
     @property
     def polygons(self) -> NDArray[np.float64]:
         """Outlines (N, K, 2) as row and column of their vertices; they may leave the image."""
@@ -177,10 +194,15 @@ class Segmentation:
         """Areas (N,) inside the outlines in square pixels, also of parts outside the image."""
         return np.asarray(contours.area(self.radii))
 
+    @cached_property
+    def hidden_edges(self) -> NDArray[np.bool_]:
+        """Which edges (N, K) of the outlines lie inside other cells; see :func:`declump.contours.hidden_edges`."""
+        return contours.hidden_edges(self.seeds, self.radii)
+
     @property
     def overlap_degree(self) -> NDArray[np.float64]:
         """Share (N,) of each outline's length that lies inside other cells."""
-        return contours.overlap_degree(self.seeds, self.radii)
+        return contours.overlap_degree(self.seeds, self.radii, hidden=self.hidden_edges)
 
     @property
     def energy(self) -> NDArray[np.int64]:

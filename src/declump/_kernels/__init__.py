@@ -11,9 +11,10 @@ from declump._kernels.discrepancy import cover, hard_discrepancy, soft_discrepan
 from declump._kernels.layers import count_layers, layer_misfit
 from declump._kernels.model import normal_equations
 from declump._kernels.poses import pose, rotation_taps
-from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings
+from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
+from declump._kernels.worths import worths_inside
 
 __all__ = [
     "ON_EDGE",
@@ -26,9 +27,11 @@ __all__ = [
     "layer_misfit",
     "normal_equations",
     "outermost_crossings",
+    "points_inside",
     "pose",
     "predicted_decrease",
     "rotation_taps",
     "soft_discrepancy",
     "truncated_conjugate_gradient",
+    "worths_inside",
 ]

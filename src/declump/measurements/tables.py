@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump import contours
 from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arranged
 from declump.measurements.confidence import Confidence, confidence_features
 from declump.measurements.cover import Cover, cover, neighbours
@@ -151,7 +150,7 @@ def _overlaps(segmentation: Segmentation, covered: Cover) -> dict[str, NDArray[A
     polygons, limits = segmentation.polygons, np.array(segmentation.shape) - 0.5
     following = np.roll(polygons, -1, axis=1)
     lengths = np.linalg.norm(following - polygons, axis=-1)
-    hidden = contours.hidden_edges(segmentation.seeds, segmentation.radii)
+    hidden = segmentation.hidden_edges
     middles = (polygons + following) / 2
     visible = ~hidden & ((middles >= -0.5) & (middles <= limits)).all(axis=-1)
     total, pixels = lengths.sum(axis=1), covered.pixels
@@ -170,11 +169,12 @@ def _overlaps(segmentation: Segmentation, covered: Cover) -> dict[str, NDArray[A
 
 def _nuclei(segmentation: Segmentation, covered: Cover, outlines: Outlines) -> dict[str, NDArray[Any]]:
     """The nucleus by itself, and against its cell."""
-    nucleus = nucleus_geometry(segmentation.nuclei, len(segmentation))
+    layers = [labels for labels in (segmentation.nuclei, segmentation.second_nuclei) if labels is not None]
+    nucleus = nucleus_geometry(segmentation.nuclei, len(segmentation), segmentation.second_nuclei)
     inside = np.full(len(segmentation), np.nan)
-    if segmentation.nuclei is not None:
+    if layers:
         for index, (box, mask) in enumerate(zip(covered.boxes, covered.masks, strict=True)):
-            inside[index] = np.count_nonzero(segmentation.nuclei[box][mask] == index + 1)
+            inside[index] = sum(np.count_nonzero(labels[box][mask] == index + 1) for labels in layers)
     inside[np.isnan(nucleus["area"])] = np.nan
     centre = np.column_stack([nucleus["row"], nucleus["column"]])
     offset = np.linalg.norm(centre - outlines.centroid, axis=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump import contours
 from declump.pictures import pen
 from declump.pictures.display import mosaic
 from declump.pictures.legend import readable
@@ -66,7 +65,7 @@ def cell_grid(
     numbers = None if values is None else checked_values(segmentation, values)
     order = np.arange(len(segmentation)) if numbers is None else np.argsort(numbers, kind="stable")
     order = order[:most]
-    hidden, polygons = contours.hidden_edges(segmentation.seeds, segmentation.radii), segmentation.polygons
+    hidden, polygons = segmentation.hidden_edges, segmentation.polygons
     lowest, highest = polygons.min(axis=1), polygons.max(axis=1)
     extent = max(2.0, MARGIN * float((highest - lowest).max()))
     shown = []

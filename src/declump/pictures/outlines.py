@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump import contours
 from declump.pictures import pen
 from declump.pictures.display import displayed
 from declump.pictures.legend import with_legend
@@ -74,7 +73,7 @@ def draw_cells(
     picture: NDArray[np.uint8], segmentation: Segmentation, colours: NDArray[Any], *, nuclei: bool = False
 ) -> None:
     """Draw outlines and seeds of all cells, and their nuclei if asked, in colours (N, 3) into a picture (H, W, 3)."""
-    hidden = contours.hidden_edges(segmentation.seeds, segmentation.radii)
+    hidden = segmentation.hidden_edges
     traced = nucleus_outlines(segmentation) if nuclei else [[] for _ in range(len(segmentation))]
     for index, vertices in enumerate(segmentation.polygons):
         strokes = list(outline_strokes(vertices, hidden[index])) if segmentation.radii[index].any() else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump import contours
+from declump import _kernels, contours
 from declump.segmentation import Segmentation
 
 Colour = tuple[int, int, int]
@@ -96,13 +96,14 @@ def category_colours(segmentation: Segmentation) -> NDArray[np.int64]:
 def _touching(segmentation: Segmentation) -> NDArray[np.bool_]:
     """Which cells (N, N) touch or nearly touch."""
     seeds, radii, vertices = segmentation.seeds, segmentation.radii, segmentation.polygons
-    touching = np.zeros((len(seeds), len(seeds)), np.bool_)
+    touching, rays = np.zeros((len(seeds), len(seeds)), np.bool_), contours.directions(radii.shape[1])
     reach = radii.max(axis=1, initial=0)
     for index in np.flatnonzero(reach):
         distance = np.hypot(*(seeds - seeds[index]).T)
         for other in np.flatnonzero((distance < reach + reach[index] + TOUCHING) & (reach > 0)):
-            if other != index:
-                near = contours.inside(vertices[index], seeds[other], radii[other] + TOUCHING).any()
+            if other != index and not touching[index, other]:
+                row, column = seeds[other]
+                near = _kernels.points_inside(vertices[index], row, column, radii[other] + TOUCHING, *rays).any()
                 touching[index, other] |= near
                 touching[other, index] |= near
     return touching

@@ -52,8 +52,10 @@ def draw(
         return
     part = picture[top:bottom, left:right]
     for tone, opacity, wider in (((0, 0, 0), _RIM, 1.0), (colour, 1.0, 0.0)):
-        cover = opacity * _coverage(strokes, dot, (top, left), part.shape[:2], width, wider)[..., None]
-        part[...] = (part * (1 - cover) + np.array(tone) * cover + 0.5).astype(np.uint8)
+        cover = _coverage(strokes, dot, (top, left), part.shape[:2], width, wider)
+        where = np.nonzero(cover)  # few of the pixels of the box
+        share = opacity / 255 * cover[where][:, None]
+        part[where] = (part[where] * (1 - share) + np.array(tone) * share + 0.5).astype(np.uint8)
 
 
 def text_size(shape: tuple[int, ...]) -> int:
@@ -113,16 +115,15 @@ def _coverage(
     shape: tuple[int, ...],
     width: float,
     wider: float,
-) -> NDArray[np.float64]:
-    """Share (h, w) of each pixel under the strokes and the dot, drawn on a finer grid and averaged."""
+) -> NDArray[np.uint8]:
+    """Share (h, w), 255 for all, of each pixel under the strokes and the dot, drawn on a finer grid and averaged."""
     from PIL import Image, ImageDraw
 
     fine = Image.new("L", (shape[1] * _FINER, shape[0] * _FINER))
     pen = ImageDraw.Draw(fine)
     for stroke in strokes:
         path = (stroke - origin + 0.5)[:, ::-1] * _FINER
-        points = [tuple(point) for point in path.tolist()]
-        pen.line(points, fill=255, width=round((width + wider) * _FINER))
+        pen.line(path.ravel().tolist(), fill=255, width=round((width + wider) * _FINER))
     if dot is not None:
         pen.circle(tuple(((dot - origin + 0.5)[::-1] * _FINER).tolist()), (DOT + wider / 2) * _FINER, fill=255)
-    return np.asarray(fine.reduce(_FINER), dtype=np.float64) / 255
+    return np.asarray(fine.reduce(_FINER))

@@ -61,22 +61,30 @@ def nucleus_outlines(segmentation: Segmentation) -> list[list[NDArray[np.float64
     traced: list[list[NDArray[np.float64]]] = [[] for _ in range(len(segmentation))]
     if segmentation.nuclei is None:
         return traced
-    from scipy import ndimage
     from skimage.measure import find_contours
 
-    for index, box in enumerate(ndimage.find_objects(segmentation.nuclei, max_label=len(segmentation))):
-        if box is not None:
-            mask = np.pad(segmentation.nuclei[box] == index + 1, 1)
+    from declump.measurements.nuclei import nucleus_pixels
+
+    found = nucleus_pixels(segmentation.nuclei, len(segmentation), segmentation.second_nuclei)
+    for index, nucleus in enumerate(found):
+        if nucleus is not None:
+            box, pixels = nucleus
+            mask = np.pad(pixels, 1)
             corner = np.array([box[0].start - 1, box[1].start - 1])
             traced[index] = [line + corner for line in find_contours(mask.astype(np.float64), 0.5)]
     return traced
 
 
-def _dashes(line: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+def _dashes(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Cut a polyline into dashes, spaced so that a gap stands at both ends."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    if not along[-1]:
+        return []
     period = along[-1] / max(round((along[-1] - GAP) / (DASH + GAP)), 1)
-    for middle in np.arange(period / 2, along[-1], period):
-        ends = np.array([middle - DASH / 2, middle + DASH / 2])
-        stops = np.concatenate([ends[:1], along[(along > ends[0]) & (along < ends[1])], ends[1:]])
-        yield np.column_stack([np.interp(stops, along, part) for part in line.T])
+    middles = np.arange(period / 2, along[-1], period)
+    begins, ends = middles - DASH / 2, middles + DASH / 2
+    which = np.searchsorted(begins, along) - 1
+    on_dash = (which >= 0) & (along < ends[which])
+    stops = np.sort(np.concatenate([begins, along[on_dash], ends]))
+    points = np.column_stack([np.interp(stops, along, part) for part in line.T])
+    return np.split(points, np.searchsorted(stops, begins[1:]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours, pictures
+from declump import pictures
 from declump.measurements import CELL_COLUMNS, Column
 from declump.report.results import ImageResult
 
@@ -73,7 +73,7 @@ def all_cells(results: Sequence[ImageResult]) -> dict[str, Any]:
 def outlines(result: ImageResult) -> dict[str, Any]:
     """Picture and outlines of one image, in the coordinates of an SVG: column before row, the first corner is 0."""
     segmentation = result.segmentation
-    hidden = contours.hidden_edges(segmentation.seeds, segmentation.radii)
+    hidden = segmentation.hidden_edges
     tenths = np.rint(segmentation.radii * TENTHS).astype(int)
     return {
         "height": segmentation.shape[0],

@@ -13,16 +13,14 @@ import json
 import uuid
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import nucleus_crops
 from declump.io.formats.parts.marks import mark
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tables import Columns, columns
-from declump.io.formats.parts.tracing import traced
+from declump.io.formats.parts.tracing import nucleus_traces
 
 FILE = "cells.geojson"
 COMPRESSED_FILE = "cells.geojson.gz"
@@ -37,41 +35,36 @@ def write(result: Result, path: Path) -> None:
 
 def write_compressed(result: Result, path: Path) -> None:
     """Write the same with gzip, without the time of writing."""
-    path.write_bytes(gzip.compress(_document(result), compresslevel=4, mtime=0))
+    path.write_bytes(gzip.compress(_document(result), compresslevel=2, mtime=0))
 
 
 @lru_cache(maxsize=1)  # the plain and the compressed file hold the same
 def _document(result: Result) -> bytes:
     segmentation, table = result.segmentation, columns(result)
-    nuclei, outlines = nucleus_crops(segmentation), segmentation.polygons
-    features = []
+    nuclei, outlines = nucleus_traces(segmentation), segmentation.polygons
+    lines = []
     for index in np.flatnonzero(np.count_nonzero(segmentation.radii, axis=1) > 2).tolist():
-        geometry = _polygon(outlines[index])
-        # The same cell of the same image keeps its id, so that QuPath knows it again.
-        feature = {
-            "type": "Feature",
-            "id": str(uuid.uuid5(_NAMESPACE, json.dumps([index, segmentation.shape, geometry]))),
-            "geometry": geometry,
-        }
-        if nuclei[index].area:
-            feature["nucleusGeometry"] = _polygon(traced(nuclei[index]))
-        feature["properties"] = {
+        geometry, nucleus = _polygon(outlines[index]), nuclei[index]
+        properties = {
             "objectType": "cell",
             "name": str(index + 1),
             "classification": CLASSIFICATION,
             "measurements": _measurements(table, index),
         }
-        features.append(feature)
-    lines = ",\n".join(json.dumps(feature, separators=(",", ":")) for feature in features)
-    head = json.dumps(mark(segmentation, "geojson"))
-    return f'{{"type":"FeatureCollection","declump":{head},"features":[\n{lines}\n]}}\n'.encode()
+        # The same cell of the same image keeps its id, so that QuPath knows it again.
+        name = uuid.uuid5(_NAMESPACE, f"{index} {segmentation.shape} {geometry}")
+        parts = [f'"type":"Feature","id":"{name}","geometry":{geometry}']
+        parts += [f'"nucleusGeometry":{_polygon(nucleus)}'] if nucleus is not None else []
+        lines.append(f'{{{",".join(parts)},"properties":{json.dumps(properties, separators=(",", ":"))}}}')
+    head, features = json.dumps(mark(segmentation, "geojson")), ",\n".join(lines)
+    return f'{{"type":"FeatureCollection","declump":{head},"features":[\n{features}\n]}}\n'.encode()
 
 
-def _polygon(vertices: NDArray[np.float64]) -> dict[str, Any]:
-    """Closed ring of x and y; vertices that fall together, as where radii are 0, count once."""
+def _polygon(vertices: NDArray[np.float64]) -> str:
+    """Closed ring of x and y as JSON; vertices that fall together, as where radii are 0, count once."""
     ring = (vertices[:, ::-1] + 0.5).round(DECIMALS)
     ring = ring[(ring != np.roll(ring, 1, axis=0)).any(axis=1)]
-    return {"type": "Polygon", "coordinates": [[*ring.tolist(), ring[0].tolist()]]}
+    return json.dumps({"type": "Polygon", "coordinates": [[*ring.tolist(), ring[0].tolist()]]}, separators=(",", ":"))
 
 
 def _measurements(table: Columns, index: int) -> dict[str, float]:

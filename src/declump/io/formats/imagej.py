@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import Crop, nucleus_crops
+from declump.io.formats.parts.crops import Crop
 from declump.io.formats.parts.extras import needed
 from declump.io.formats.parts.marks import mark
 from declump.io.formats.parts.rebuilding import filled, from_outlines
 from declump.io.formats.parts.result import Result
-from declump.io.formats.parts.tracing import traced
+from declump.io.formats.parts.tracing import nucleus_traces
 from declump.segmentation import Segmentation
 
 FILE = "rois.zip"
@@ -44,10 +44,10 @@ def write(result: Result, path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.comment = json.dumps(mark(segmentation, "imagej")).encode()
         for index, (outline, nucleus) in enumerate(
-            zip(segmentation.polygons, nucleus_crops(segmentation), strict=True)
+            zip(segmentation.polygons, nucleus_traces(segmentation), strict=True)
         ):
             shapes = {"cell": outline} if segmentation.radii[index].any() else {}
-            shapes |= {"nucleus": traced(nucleus)} if nucleus.area else {}
+            shapes |= {} if nucleus is None else {"nucleus": nucleus}
             for kind, vertices in shapes.items():
                 name = f"{index + 1:04d}-{kind}"
                 entry = zipfile.ZipInfo(f"{name}.roi", _DATE)

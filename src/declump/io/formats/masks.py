@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from declump.io.decoding import decoded_pages
 from declump.io.formats.parts.crops import Crop, cell_crops
@@ -15,6 +18,8 @@ from declump.io.formats.parts.result import Result
 from declump.segmentation import Segmentation
 
 FILE = "masks.tif"
+STRIP = 64
+"""Rows of a strip. Most strips of a page are empty, and those are compressed once for all pages."""
 
 
 def write(result: Result, path: Path) -> None:
@@ -24,19 +29,29 @@ def write(result: Result, path: Path) -> None:
     segmentation = result.segmentation
     if not len(segmentation):
         return  # a TIFF has at least one page
+    blank = np.zeros(segmentation.shape, np.uint8)
+    empty = list(_strips(blank))
     with tifffile.TiffWriter(path) as file:
         for index, crop in enumerate(cell_crops(segmentation)):
-            page = np.zeros(segmentation.shape, np.uint8)
-            page[crop.box][crop.mask] = 255
+            first, end = crop.top // STRIP, -(-(crop.top + crop.mask.shape[0]) // STRIP)
+            page = blank[first * STRIP : end * STRIP].copy()
+            page[crop.top - first * STRIP :][: crop.mask.shape[0], crop.box[1]][crop.mask] = 255
             file.write(
-                page,
+                iter([*empty[:first], *_strips(page), *empty[end:]]),
+                shape=segmentation.shape,
+                dtype=np.uint8,
+                rowsperstrip=STRIP,
                 photometric="minisblack",
                 compression="zlib",
-                compressionargs={"level": 1},
                 description=None if index else json.dumps(mark(segmentation, "masks")),
                 metadata=None,
                 software="declump",
             )
+
+
+def _strips(page: NDArray[np.uint8]) -> Iterator[bytes]:
+    """Compress a page strip by strip."""
+    return (zlib.compress(page[row : row + STRIP].tobytes(), 1) for row in range(0, len(page), STRIP))
 
 
 def read(path: Path) -> Segmentation:

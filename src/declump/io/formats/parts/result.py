@@ -38,10 +38,11 @@ class Result:
         given = self.segmentation
         rounded = replace(given, seeds=given.seeds.round(DECIMALS), radii=given.radii.round(DECIMALS))
         object.__setattr__(self, "segmentation", rounded)
-        names = np.unique(given.nuclei) if given.nuclei is not None else np.zeros(0, np.int32)
-        if names.size and not 0 <= names[0] <= names[-1] <= len(given):
+        nuclei = np.zeros(1, np.int32) if given.nuclei is None or not given.nuclei.size else given.nuclei
+        lowest, highest = int(nuclei.min()), int(nuclei.max())
+        if not 0 <= lowest <= highest <= len(given):
             raise ValueError(
-                f"the nuclei are numbered from {names[0]} to {names[-1]}, but there are {len(given)} cells; "
+                f"the nuclei are numbered from {lowest} to {highest}, but there are {len(given)} cells; "
                 "number each nucleus as its cell, from 1, and the background 0"
             )
         if self.image is not None and np.shape(self.image)[:2] != given.shape:

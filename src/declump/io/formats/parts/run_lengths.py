@@ -29,17 +29,15 @@ def runs(crop: Crop, shape: tuple[int, int]) -> list[int]:
 
 def encode(crop: Crop, shape: tuple[int, int]) -> str:
     """Compressed run lengths of an image (H, W) that is False but for a crop; the same text as pycocotools gives."""
-    lengths = runs(crop, shape)
-    characters = []
-    for index, length in enumerate(lengths):
-        number = length - lengths[index - 2] if index > 2 else length
-        while True:
-            bits, number = number & 31, number >> 5
-            done = number == (-1 if bits & 16 else 0)
-            characters.append(chr(48 + (bits if done else bits | 32)))
-            if done:
-                break
-    return "".join(characters)
+    numbers = np.array(runs(crop, shape), dtype=np.int64)
+    numbers[3:] -= numbers[1:-2].copy()
+    left, written = np.ones(numbers.shape, np.bool_), np.zeros((numbers.size, 0), np.uint8)
+    while left.any():
+        bits, numbers = numbers & 31, numbers >> 5
+        done = numbers == np.where(bits & 16, -1, 0)
+        characters = np.where(left, 48 + np.where(done, bits, bits | 32), 0).astype(np.uint8)
+        written, left = np.column_stack([written, characters]), left & ~done
+    return written[written > 0].tobytes().decode("ascii")
 
 
 def decode(text: str, shape: tuple[int, int]) -> Crop:

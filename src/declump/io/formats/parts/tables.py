@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from declump.io.formats.parts.result import Result
 Columns = dict[str, Sequence[Any]]
 
 
+@lru_cache(maxsize=1)  # several formats of one result ask for them
 def columns(result: Result) -> Columns:
     """Columns of the table, each with one value a cell: plain numbers, texts, or None where one is missing.
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import Crop
+from declump.io.formats.parts.crops import Crop, nucleus_crops
+from declump.segmentation import Segmentation
+
+
+@lru_cache(maxsize=1)  # several formats of one segmentation ask for them
+def nucleus_traces(segmentation: Segmentation) -> tuple[NDArray[np.float64] | None, ...]:
+    """Outline of every cell's nucleus as :func:`traced` gives it; None where a cell has none."""
+    return tuple(traced(crop) if crop.area else None for crop in nucleus_crops(segmentation))
 
 
 def traced(crop: Crop) -> NDArray[np.float64]:
