@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
+from declump.run_lengths import decompressed
 
 NUCLEUS = "nucle"
 """A category with this in its name, in whatever case, is one of nuclei; all others are cells."""
@@ -191,33 +192,10 @@ def _fill(mask: NDArray[np.bool_], outline: NDArray[np.float64]) -> None:
 
 def _from_runs(counts: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
     if isinstance(counts, str):
-        counts = _decompressed(counts)
+        counts = decompressed(counts)
     if not isinstance(counts, list) or not all(type(count) is int and count >= 0 for count in counts):
         raise ValueError("'counts' is broken; it must be a list of whole numbers from 0, or their compressed text.")
     if sum(counts) != shape[0] * shape[1]:
         raise ValueError(f"the run lengths add up to {sum(counts)}; the image has {shape[0] * shape[1]} pixels.")
     in_mask = np.arange(len(counts)) % 2 == 1
     return np.repeat(in_mask, counts).reshape(shape[::-1]).T
-
-
-def _decompressed(text: str) -> list[int] | None:
-    """Run lengths of COCO's compressed text; None if it is broken.
-
-    A character less 48 holds five bits of a number, the lowest first, and 32 where more follow; bit 16 of the last is
-    the sign. From the fourth on, a number is the difference to the run length two before.
-    """
-    counts: list[int] = []
-    number = shift = 0
-    for character in text:
-        bits = ord(character) - 48
-        if not 0 <= bits < 64:
-            return None
-        number |= (bits & 31) << shift
-        shift += 5
-        if bits & 32:
-            continue
-        if bits & 16:
-            number -= 1 << shift
-        counts.append(number + counts[-2] if len(counts) > 2 else number)
-        number = shift = 0
-    return counts if shift == 0 else None

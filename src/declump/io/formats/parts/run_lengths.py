@@ -1,15 +1,11 @@
-"""COCO's compressed run lengths: the shortest exact text of a mask.
-
-Runs go down the columns, from the left, and begin with the pixels outside the mask. From the fourth on, a run is
-written as its difference to the run two before. A character less 48 holds five bits of a number, the lowest first, and
-32 where more follow; bit 16 of the last is the sign.
-"""
+"""Crops as run lengths, which go down the columns from the left and begin with the pixels outside the mask."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from declump.io.formats.parts.crops import Crop
+from declump.run_lengths import compressed, decompressed
 
 
 def runs(crop: Crop, shape: tuple[int, int]) -> list[int]:
@@ -28,16 +24,8 @@ def runs(crop: Crop, shape: tuple[int, int]) -> list[int]:
 
 
 def encode(crop: Crop, shape: tuple[int, int]) -> str:
-    """Compressed run lengths of an image (H, W) that is False but for a crop; the same text as pycocotools gives."""
-    numbers = np.array(runs(crop, shape), dtype=np.int64)
-    numbers[3:] -= numbers[1:-2].copy()
-    left, written = np.ones(numbers.shape, np.bool_), np.zeros((numbers.size, 0), np.uint8)
-    while left.any():
-        bits, numbers = numbers & 31, numbers >> 5
-        done = numbers == np.where(bits & 16, -1, 0)
-        characters = np.where(left, 48 + np.where(done, bits, bits | 32), 0).astype(np.uint8)
-        written, left = np.column_stack([written, characters]), left & ~done
-    return written[written > 0].tobytes().decode("ascii")
+    """Compressed run lengths of an image (H, W) that is False but for a crop."""
+    return compressed(runs(crop, shape))
 
 
 def decode(text: str, shape: tuple[int, int]) -> Crop:
@@ -48,19 +36,7 @@ def decode(text: str, shape: tuple[int, int]) -> Crop:
     ValueError
         If the text is broken, or the runs do not fill the image.
     """
-    lengths: list[int] = []
-    number = shift = 0
-    for character in text:
-        bits = ord(character) - 48
-        if not 0 <= bits < 64:
-            raise ValueError(f"run lengths have no character {character!r}")
-        number |= (bits & 31) << shift
-        shift += 5
-        if not bits & 32:
-            number -= (bits & 16) << (shift - 4)
-            lengths.append(number + lengths[-2] if len(lengths) > 2 else number)
-            number = shift = 0
-    return filled(lengths, shape)
+    return filled(decompressed(text), shape)
 
 
 def filled(lengths: list[int], shape: tuple[int, int]) -> Crop:
