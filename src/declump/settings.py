@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,6 +47,11 @@ class Settings:
         The evolution stops when a step gains less than this share of the energy.
     steps : int
         Bound on the number of steps.
+    hypotheses : "space" or "examples"
+        What shapes a cell may have: all of the prior's space, or only the examples it was learnt from (ablation F).
+    selection : "trust region" or "level sets"
+        How the shapes of a clump are found: together by a trust region, or by level sets that heed the prior
+        (ablation M).
     """
 
     evolve_pose: bool
@@ -63,6 +69,8 @@ class Settings:
     explained: float
     least_decrease: float
     steps: int
+    hypotheses: Literal["space", "examples"] = "space"
+    selection: Literal["trust region", "level sets"] = "trust region"
 
 
 SETTINGS = {
@@ -72,7 +80,7 @@ SETTINGS = {
         scale_penalty=3.0,
         reach_weight=0.002,
         ray_weight=0.03,
-        ray_floor=0.03,
+        ray_floor=0.06,
         layer_weight=0.2,
         robustness=3.0,
         start_scales=0.1,
