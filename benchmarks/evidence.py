@@ -23,6 +23,7 @@ import declump
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
+from declump.evidence.candidates import confirmed
 from declump.evidence.gathering import gathered
 from declump.regions import Regions, find_regions
 from declump.segmentation import Segmentation
@@ -105,13 +106,17 @@ def explaining_nothing(found: Segmentation, _: np.ndarray) -> np.ndarray:
     return np.flatnonzero(alone < 0.01)
 
 
+def with_candidates(case: Case) -> Segmentation:
+    return evolved(case, confirmed(case.image.image, case.found, model=case.rays), "rays")
+
+
 def with_missing_seeds(case: Case) -> Segmentation:
     """As `declump.segment` does it."""
     return declump.segment(case.image.image, regions=case.found, rays=case.rays, prior=case.prior)
 
 
 SHAPE_ONLY, WITH_RAYS = "true regions, `clump` (shape only)", "true regions, `rays`"
-DEFAULT = "end to end, `rays`, seeds where nothing is explained (default)"
+DEFAULT = "end to end, `rays`, candidates, seeds where nothing is explained (default)"
 Way = tuple[str, bool, Callable[[Case], Segmentation]]
 WAYS: tuple[Way, ...] = (
     (SHAPE_ONLY, True, lambda case: evolved(case, case.true, "clump")),
@@ -133,6 +138,7 @@ WAYS: tuple[Way, ...] = (
         False,
         lambda case: left_out(case, explaining_nothing),
     ),
+    ("end to end, `rays`, candidates borne out", False, with_candidates),
     (DEFAULT, False, with_missing_seeds),
     ("end to end, `rays+layers`", False, lambda case: evolved(case, case.found, "rays+layers")),
 )

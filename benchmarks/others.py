@@ -1,4 +1,4 @@
-"""Things that are no cells: overlapping nanoparticles from nothing but the mask of where any of them is.
+"""Things that are no cells: overlapping nanoparticles from the mask of where any of them is, and overlapping nuclei.
 
     python benchmarks/others.py --data ../shared/data/nanoparticles --write
 
@@ -16,57 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from scipy import ndimage
-from scipy.optimize import linear_sum_assignment
-from skimage.feature import peak_local_max
-from skimage.morphology import h_maxima
-from skimage.segmentation import watershed
 
 import declump
 from declump.datasets import AnnotatedImage, objects
-from declump.evaluation import dice_matrix, overlap_degree, pool
+from declump.evaluation import overlap_degree, pool
+from joined_nuclei import real_nuclei, simulated_nuclei
 from pages import ROOT, commit, replace_part
+from watersheds import counts, distinct_seeds, from_h_maxima, from_peaks, from_points
 
-IOU = 0.5
 Method = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def distinct_seeds(image: AnnotatedImage) -> np.ndarray:
-    """Centroids of the objects; of an object drawn twice, the second gets the nearest pixel that is free."""
-    taken: set[tuple[int, int]] = set()
-    seeds = []
-    for mask, seed in zip(image.cells, image.seeds, strict=True):
-        pixels = np.argwhere(mask)
-        order = np.argsort(((pixels - np.floor(seed + 0.5)) ** 2).sum(axis=1), kind="stable")
-        pixel = next(pixel for pixel in map(tuple, pixels[order].tolist()) if pixel not in taken)
-        taken.add(pixel)
-        seeds.append(pixel)
-    return np.array(seeds, dtype=float)
-
-
-def flooded(mask: np.ndarray, markers: np.ndarray) -> np.ndarray:
-    labels = watershed(-ndimage.distance_transform_edt(mask), markers, mask=mask)
-    return labels == np.arange(1, markers.max() + 1)[:, None, None]
-
-
-def from_points(mask: np.ndarray, points: np.ndarray) -> np.ndarray:
-    markers = np.zeros(mask.shape, int)
-    markers[tuple(np.floor(points + 0.5).astype(int).T)] = np.arange(1, len(points) + 1)
-    return flooded(mask, markers)
-
-
-def from_peaks(mask: np.ndarray, share: float) -> np.ndarray:
-    """As in scikit-image's example of the watershed, peaks at least a share of the median depth of all peaks apart."""
-    depth = ndimage.distance_transform_edt(mask)
-    every = peak_local_max(depth, labels=ndimage.label(mask)[0])
-    apart = max(int(share * np.median(depth[tuple(every.T)])), 1)
-    return from_points(mask, peak_local_max(depth, min_distance=apart, labels=ndimage.label(mask)[0]).astype(float))
-
-
-def from_h_maxima(mask: np.ndarray, height: float) -> np.ndarray:
-    """Maxima of the distance to the outline that stand out by some pixels."""
-    markers, _ = ndimage.label(h_maxima(ndimage.distance_transform_edt(mask), height), np.ones((3, 3)))
-    return flooded(mask, markers)
 
 
 GIVEN: dict[str, Method] = {
@@ -87,17 +45,10 @@ DISTANCES = (0.6, 0.8, 1.0, 1.3, 1.6)
 PAIRS = 60
 
 
-def counts(truth: np.ndarray, found: np.ndarray) -> tuple[int, int, int]:
-    """Pairs with enough of their union in common, true objects, found objects."""
-    dice = dice_matrix(truth, found)
-    enough = dice / (2 - dice) >= IOU
-    return int(enough[linear_sum_assignment(enough, maximize=True)].sum()), len(truth), len(found)
-
-
 def row(label: str, method: Method, images: list[AnnotatedImage], degrees: list[np.ndarray], matching: str) -> str:
     scores, pairs, seconds = [], [], 0.0
     for image, degree in zip(images, degrees, strict=True):
-        mask, seeds = image.clump, distinct_seeds(image)
+        mask, seeds = image.clump, distinct_seeds(image.cells, image.seeds)
         start = time.perf_counter()
         masks = method(mask, seeds)
         seconds += time.perf_counter() - start
@@ -146,6 +97,7 @@ HEADER = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data" / "nanoparticles")
+    parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/others.md")
     options = parser.parse_args()
     if not options.data.is_dir():
@@ -169,8 +121,10 @@ def main() -> None:
         *(row(label, method, images, degrees, "greedy") for label, method in FOUND.items()),
     ]
     pairs = simulated()
-    print("\n".join([*text, "", *pairs]))
+    nuclei = [*simulated_nuclei(), "", *real_nuclei(options.data.parent, options.models)]
+    print("\n".join([*text, "", *pairs, "", *nuclei]))
     if options.write:
+        replace_part("docs/others.md", "nuclei", "\n".join(nuclei))
         replace_part("docs/others.md", "others", "\n".join(text))
         replace_part("docs/others.md", "pairs", "\n".join(pairs))
 

@@ -60,3 +60,25 @@ def test_an_empty_mask_is_refused(tmp_path):
     imageio.imwrite(tmp_path / "empty.png", np.zeros((9, 9), np.uint8))
     result = run(tmp_path / "empty.png", "-o", tmp_path / "out")
     assert result.exit_code == 1 and "no object to find" in str(result.exception)
+
+
+def test_a_network_may_find_the_seeds(tmp_path):
+    from declump import simulate
+
+    smear = simulate.smear((128, 160), cells=3, stain="grey", rng=2)
+    imageio.imwrite(tmp_path / "image.png", smear.image)
+    imageio.imwrite(tmp_path / "nuclei.png", np.where(smear.nuclei.any(axis=0), 255, 0).astype(np.uint8))
+    options = ("--image", tmp_path / "image.png", "--model", "default", "--prior", "nucleus")
+    result = run(tmp_path / "nuclei.png", "-o", tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("3 objects")
+
+
+def test_a_model_and_an_image_go_together_and_not_with_seeds(mask, tmp_path):
+    for options in (
+        ("--model", "default"),
+        ("--image", mask),
+        ("--model", "default", "--image", mask, "--seeds", mask),
+    ):
+        result = run(mask, "-o", tmp_path / "out", *options)
+        assert result.exit_code == 2 and not (tmp_path / "out").exists()

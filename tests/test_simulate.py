@@ -116,6 +116,13 @@ def test_clumps_are_as_many_as_wanted() -> None:
         assert ndimage.label(made.clump)[1] == clumps
 
 
+def test_nuclei_are_laid_onto_each_other_if_wanted() -> None:
+    apart, joined = (
+        smear((256, 320), cells=8, clumps=1, joined_nuclei=share, rng=5).nuclei.sum(axis=0).max() for share in (0, 1)
+    )
+    assert apart == 1 and joined > 1
+
+
 def test_sizes_are_those_of_the_isbi_2015_frames() -> None:
     made = smear((1400, 1400), cells=60, clumps=60, overlap=0, stain="grey", rng=2)
     areas, nuclei = made.cells.sum(axis=(1, 2)), made.nuclei.sum(axis=(1, 2))
@@ -178,6 +185,7 @@ def test_each_appearance_option_acts(option: str, amount: float) -> None:
         ({"overlap": 1.1}, "overlap"),
         ({"overlap": float("nan")}, "overlap"),
         ({"stain": "giemsa"}, "'grey', 'pap', 'he'"),
+        ({"joined_nuclei": 1.5}, "joined_nuclei"),
         ({"radius": 2}, "radius"),
         ({"radius": 513}, "radius"),
         ({"noise": -1}, "noise"),

@@ -14,6 +14,7 @@ from declump import contours
 from declump.clumps import Clump, SeedOutsideWarning, checked_mask, evidence_of, seed_pixels, split_clumps
 from declump.correction import missing_seeds
 from declump.energy import hard_discrepancy
+from declump.evidence.candidates import confirmed
 from declump.evidence.gathering import gathered
 from declump.evidence.record import Evidence
 from declump.evolution import Evolution, evolve_clump
@@ -90,7 +91,7 @@ def evolve(
     """
     mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
-    chosen = _settings(setting)
+    chosen = chosen_settings(setting)
     if evidence is not None:
         evidence.check(len(pixels), mask.shape)
     if scale is not None and not 0 < scale * prior.mean.mean() <= LARGEST_IN_IMAGE * np.sqrt(mask.size):
@@ -105,7 +106,7 @@ def evolve(
     records, done = [], 0
     for clump in clumps:
         if clump.cells.size:
-            evolution = _evolve_at_fitting_resolution(clump, prior, chosen, size, evidence)
+            evolution = evolve_at_fitting_resolution(clump, prior, chosen, size, evidence)
             radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
             records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
             done += len(clump.cells)
@@ -162,7 +163,7 @@ def segment(
     Returns
     -------
     Segmentation
-        With ``nuclei``. Cells without a found nucleus come last.
+        With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
     """
     if isinstance(regions, Regions):
         if np.shape(image)[:2] != regions.clump.shape:
@@ -177,6 +178,8 @@ def segment(
     if isinstance(evidence, str):
         if diameter is None and pixel_size is not None:
             diameter = NUCLEUS_MICROMETRES / pixel_size
+        if "rays" in evidence:
+            found = confirmed(image, found, model=rays, diameter=diameter)
         known = gathered(image, found, evidence, model=rays, diameter=diameter)
     else:
         known = evidence
@@ -185,7 +188,9 @@ def segment(
     if known is not None and len(more):
         seeds, known = np.vstack([found.seeds, more]), known.with_unknown(len(more))
         result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting)
-    return replace(result, nuclei=found.nuclei)
+    from declump.nuclear import second_nuclei  # which evolves, too
+
+    return replace(result, nuclei=found.nuclei, second_nuclei=second_nuclei(found.nuclei))
 
 
 def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
@@ -197,7 +202,8 @@ def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
     return float(np.sqrt(area_per_seed / contours.area(prior.mean)) / CROWDING)
 
 
-def _settings(setting: str | Settings) -> Settings:
+def chosen_settings(setting: str | Settings) -> Settings:
+    """Give the settings of a name, or settings themselves."""
     if isinstance(setting, Settings):
         return setting
     if not isinstance(setting, str) or setting not in SETTINGS:
@@ -205,7 +211,7 @@ def _settings(setting: str | Settings) -> Settings:
     return SETTINGS[setting]
 
 
-def _evolve_at_fitting_resolution(
+def evolve_at_fitting_resolution(
     clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None
 ) -> Evolution:
     """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
@@ -214,12 +220,27 @@ def _evolve_at_fitting_resolution(
     own = None if evidence is None else evidence_of(clump, evidence)
     stride = min(int(np.ceil(size / LARGEST_RADIUS)), *clump.mask.shape)
     if stride == 1:
-        return evolve_clump(clump, prior, settings, scale=scale, evidence=own)
+        return _selected(clump, prior, settings, scale, own)
     mask = np.ascontiguousarray(clump.mask[stride // 2 :: stride, stride // 2 :: stride])
     seeds = np.minimum(clump.seeds // stride, np.array(mask.shape) - 1)
     own = None if own is None else own.strided(stride)
     coarse = replace(clump, mask=mask, seeds=seeds)
-    evolution = evolve_clump(coarse, prior, settings, scale=scale / stride, evidence=own)
+    evolution = _selected(coarse, prior, settings, scale / stride, own)
     radii = evolution.radii * stride
     history = [value * stride**2 for value in evolution.history[:-1]]
     return replace(evolution, radii=radii, history=(*history, hard_discrepancy(clump.mask, clump.seeds, radii)))
+
+
+def _selected(
+    clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None
+) -> Evolution:
+    """Find the shapes of one clump in the way of the settings; the paper's ablations heed no evidence."""
+    if settings.selection == "level sets":
+        from declump.level_evolution import evolve_clump_by_level_sets
+
+        return evolve_clump_by_level_sets(clump, prior, settings, scale=scale)
+    if settings.hypotheses == "examples":
+        from declump.example_evolution import evolve_clump_by_examples
+
+        return evolve_clump_by_examples(clump, prior, settings, scale=scale)
+    return evolve_clump(clump, prior, settings, scale=scale, evidence=evidence)

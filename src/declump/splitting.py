@@ -26,9 +26,12 @@ LEAST_SHOWN = 0.1
 
 def split(
     mask: ArrayLike,
+    image: ArrayLike | None = None,
     *,
     seeds: ArrayLike | None = None,
+    model: str | Path | None = None,
     prior: ShapePrior | str | Path = "round",
+    diameter: float | None = None,
     scale: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
@@ -38,11 +41,16 @@ def split(
     ----------
     mask : (H, W) bool
         Where there is any object; also 0 and 1, or 0 and 255.
+    image : (H, W), (H, W, 3) or (H, W, 4), optional
+        The picture, for a model.
     seeds : (N, 2) float, optional
         Row and column of one point in each object. By default they are found (:func:`declump.find_seeds`), and the
         objects evolved once more from their centroids.
     prior : ShapePrior, str or Path
         What shapes to expect; see :meth:`declump.ShapePrior.load`.
+    model, diameter
+        Network that finds seeds in the image, and the usual diameter in pixels of what it finds: see
+        :func:`declump.find_seeds`.
     scale, progress
         See :func:`declump.evolve`.
 
@@ -62,9 +70,12 @@ def split(
     mask = checked_mask(mask)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     if seeds is not None:
+        if image is not None or model is not None or diameter is not None:
+            raise ValueError("seeds are given or found: an image, a model and a diameter are of no use to given ones")
         return evolve(mask, seeds, prior=prior, setting=SETTING, scale=scale, progress=progress)
-    first = evolve(mask, find_seeds(mask), prior=prior, setting=SETTING, scale=scale)
-    return evolve(mask, _centred(_shown(first), mask), prior=prior, setting=SETTING, scale=scale, progress=progress)
+    found = find_seeds(mask, image, model=model, diameter=diameter)
+    first = evolve(mask, found, prior=prior, setting=SETTING, scale=scale)
+    return evolve(mask, centred(_shown(first), mask), prior=prior, setting=SETTING, scale=scale, progress=progress)
 
 
 def _shown(segmentation: Segmentation) -> Segmentation:
@@ -96,7 +107,7 @@ def _shown(segmentation: Segmentation) -> Segmentation:
     )
 
 
-def _centred(segmentation: Segmentation, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+def centred(segmentation: Segmentation, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Centroids (N, 2) of the outlines; the seed of one whose centroid lies outside the mask, or on another's pixel."""
     ends = segmentation.polygons
     nexts = np.roll(ends, -1, axis=1)

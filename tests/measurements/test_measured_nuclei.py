@@ -64,3 +64,15 @@ def test_a_perimeter_does_not_depend_on_how_the_mask_lies(mask):
     length = crofton_perimeter(mask)
     for other in (mask.T, mask[::-1], np.rot90(mask), np.pad(mask, 3)):
         assert crofton_perimeter(other) == pytest.approx(length)
+
+
+@given(arrays(np.int32, (2, 14, 17), elements=st.integers(0, 3)))
+def test_pixels_of_two_nuclei_count_for_both(layers):
+    labels, second = layers[0], np.where(layers[0] > 0, layers[1], 0).astype(np.int32)
+    found = nucleus_geometry(labels, 3, second)
+    for index in range(3):
+        whole = ((labels == index + 1) | (second == index + 1)).astype(np.int32)
+        expected = nucleus_geometry(whole, 1)
+        np.testing.assert_array_equal(
+            [found[name][index] for name in MEASURED], [expected[name][0] for name in MEASURED]
+        )

@@ -69,7 +69,7 @@ def test_three_discs_in_a_chain_or_a_triangle_have_a_seed_each(radius, apart, an
 
 
 def test_discs_that_hide_half_of_each_other_are_told_by_their_notches_alone():
-    mask = ellipse((160, 160), (80, 66), 40) | ellipse((160, 160), (80, 94), 40)
+    mask = ellipse((240, 240), (120, 102), 60) | ellipse((240, 240), (120, 138), 60)
     assert len(find_seeds(mask, method="distance")) == 1
     assert len(find_seeds(mask, method="concavity")) == len(find_seeds(mask)) == 2
 

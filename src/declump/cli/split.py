@@ -21,6 +21,16 @@ def split(
     seeds: Annotated[
         Path | None, typer.Option(help="CSV file with the row and column of one point in each object; else found.")
     ] = None,
+    image: Annotated[
+        Path | None, typer.Option(help="The picture, as large as the mask, in which a model finds the seeds.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="'default' (nuclei), or a model of 'declump train regions': seeds by regression.")
+    ] = None,
+    diameter: Annotated[
+        float | None,
+        typer.Option(help="Usual diameter in pixels of what the model finds; by default as it was trained."),
+    ] = None,
     prior: Annotated[
         str, typer.Option(help="'round', 'cytoplasm', 'nucleus', or a file of 'declump train prior'.")
     ] = "round",
@@ -29,7 +39,14 @@ def split(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folder.")] = False,
 ) -> None:
-    """Find every object, whole, of a mask of touching or overlapping ones. No image is needed."""
+    """Find every object, whole, of a mask of touching or overlapping ones. No image is needed.
+
+    With --image and --model, seeds are the centres that a network sees, and shape tells only where it sees none.
+    """
+    if seeds is not None and (image is not None or model is not None or diameter is not None):
+        raise typer.BadParameter("seeds are given or found, not both", param_hint="'--seeds' / '--model'")
+    if (image is None) != (model is None):
+        raise typer.BadParameter("a model and an image are given together", param_hint="'--image' / '--model'")
     import declump
     from declump import io
     from declump.io.folders import check_free
@@ -39,9 +56,12 @@ def split(
     if not clumps.any():
         raise ValueError(f"{mask} is empty, there is no object to find; give a mask that is not 0 where objects are")
     points = None if seeds is None else read_points(seeds)
+    picture = None if image is None else io.read_image(image)
     with progress_bar("objects") as progress:
-        result = declump.split(clumps, seeds=points, prior=prior, scale=scale, progress=progress)
-    files = io.write_results(result, out, image=clumps, overwrite=overwrite)
+        result = declump.split(
+            clumps, picture, seeds=points, model=model, diameter=diameter, prior=prior, scale=scale, progress=progress
+        )
+    files = io.write_results(result, out, image=clumps if picture is None else picture, overwrite=overwrite)
     share = 100 * result.energy.sum() / sum(record.size for record in result.clumps)
     typer.echo(
         f"{len(result)} objects in {len(result.clumps)} clumps; the outlines differ from the mask in {share:.1f} % of "

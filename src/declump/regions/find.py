@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.regions.channels import channels, is_flat
 from declump.regions.inference import Maps, region_maps
-from declump.regions.nuclei import RULES, NucleusRules, single_nuclei
+from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, single_nuclei
 from declump.regions.record import Regions
 from declump.regions.refinement import refine
 from declump.sessions import model_path
@@ -142,7 +142,7 @@ def _classical(image: NDArray[Any], diameter: float | None, limits: Limits) -> R
 
 def _regions(image: NDArray[Any], model: Path, diameter: float, limits: Limits, refined: bool) -> Regions:
     """Regions of an image whose nuclei have a given diameter."""
-    maps, seen = _maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), channels(image)
+    maps, seen = maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), channels(image)
     return regions_of(maps, seen, diameter, limits=limits, refined=refined)
 
 
@@ -180,19 +180,23 @@ def regions_of(
         LARGEST_HOLE * nucleus if limits.largest_hole is None else limits.largest_hole,
         LEAST_CLUMP * nucleus if limits.least_clump is None else limits.least_clump,
     )
-    nuclei = single_nuclei(
-        np.where(clump, probability, 0),
-        maps.nearness,
-        seen[0],
-        diameter,
-        rules=rules,
-        least_area=limits.least_nucleus,
-        cut=limits.cut_nuclei,
+    nuclei, doubtful = (
+        single_nuclei(
+            np.where(clump, probability, 0),
+            maps.nearness,
+            seen[0],
+            diameter,
+            rules=way,
+            least_area=limits.least_nucleus,
+            cut=limits.cut_nuclei,
+        )
+        for way in (rules, CANDIDATE_RULES)
     )
     counts = np.arange(4, dtype=np.float32)[:, None, None]
     layers = np.sum(counts * maps.layers, axis=0)
     doubt = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
-    return Regions(clump, nuclei, layers.astype(np.float32), doubt.astype(np.float32))
+    candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
+    return Regions(clump, nuclei, layers.astype(np.float32), doubt.astype(np.float32), candidates)
 
 
 def _cleaned(clump: NDArray[np.bool_], largest_hole: float, least_clump: float) -> NDArray[np.bool_]:
@@ -203,7 +207,7 @@ def _cleaned(clump: NDArray[np.bool_], largest_hole: float, least_clump: float) 
     return np.asarray(remove_small_objects(filled, max_size=max(int(np.ceil(least_clump)) - 1, 0)), dtype=np.bool_)
 
 
-def _maps_at_scale(image: NDArray[Any], model: Path, scale: float) -> Maps:
+def maps_at_scale(image: NDArray[Any], model: Path, scale: float) -> Maps:
     """Maps of an image seen larger or smaller, brought back to its size."""
     from skimage.transform import resize
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,10 @@ OUTLINE = 0.5
 
 ROUND = 0.9
 """A piece that fills this share of its convex hull is one nucleus: 99 in 100 true nuclei fill more than 0.91."""
+LARGE = 1.5
+"""A piece with less than this many areas of a usual nucleus is one nucleus, if it is round."""
 SMALLEST_PART = 0.25
-"""Smallest share of a piece that is cut off at a waist: less is a bulge."""
-WAIST = 0.1
-"""A waist is as much narrower than the thicker of its two sides, in half widths of that."""
+"""Smallest share of a piece, or of two usual nuclei, that is cut off: less is a bulge."""
 
 LONGEST_TOUCH = 0.4
 """A nucleus with more of the image border along it than this, in diameters, is cut by it."""
@@ -62,6 +61,10 @@ class NucleusRules:
 
 
 RULES = NucleusRules()
+CANDIDATE_RULES = NucleusRules(
+    least_probability=0.2, least_peak=0.2, least_area=0.15, least_share=0.15, least_solidity=0.75, least_contrast=0.0
+)
+"""For what may be a nucleus if something else speaks for it, too."""
 
 
 def single_nuclei(
@@ -107,7 +110,7 @@ def single_nuclei(
 
     smallest = rules.least_area * np.pi * diameter**2 / 4 if least_area is None else least_area
     nearness = ndimage.gaussian_filter(nearness, SMOOTHING * diameter)
-    pieces = _pieces(probability, nearness, rules)
+    pieces = _pieces(probability, nearness, np.pi * diameter**2 / 4, rules)
     nuclei = [
         piece
         for piece in regionprops(pieces)
@@ -132,7 +135,9 @@ def typical_area(areas: NDArray[np.int64]) -> float:
     return float(ranked[np.searchsorted(total, total[-1] / 2)]) if areas.size else 0.0
 
 
-def _pieces(probability: NDArray[np.float32], nearness: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.int32]:
+def _pieces(
+    probability: NDArray[np.float32], nearness: NDArray[np.float32], usual: float, rules: NucleusRules
+) -> NDArray[np.int32]:
     """Number the parts of all blots of nucleus: one a peak of the nearness that stands out, with its own outline."""
     from scipy import ndimage
     from skimage.measure import label, regionprops
@@ -148,43 +153,61 @@ def _pieces(probability: NDArray[np.float32], nearness: NDArray[np.float32], rul
                 continue
             core, _ = ndimage.label((parts == part) & (likely >= OUTLINE * surest))
             largest = core == np.bincount(core.ravel())[1:].argmax() + 1
-            for single in _rounded(ndimage.binary_fill_holes(largest)):
+            for single in _single(ndimage.binary_fill_holes(largest), usual, rules):
                 count += 1
                 pieces[blot.slice][single] = count
     return pieces
 
 
-def _rounded(piece: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-    """Give a piece as it is, or, if it is not round enough for one nucleus, cut at its waist."""
-    from scipy import ndimage
-    from skimage.measure import label, regionprops
-    from skimage.morphology import h_maxima
-    from skimage.segmentation import watershed
+def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list[NDArray[np.bool_]]:
+    """Give a piece as it is; or, if it is not round enough for one nucleus or large enough for two, as its shape tells.
 
-    if regionprops(piece.astype(np.uint8))[0].solidity >= ROUND:
-        yield piece
-        return
-    depth = ndimage.distance_transform_edt(np.pad(piece, 1))
-    peaks = label(h_maxima(depth, WAIST * depth.max()))
-    while True:
-        parts = watershed(-depth, peaks, mask=np.pad(piece, 1))[1:-1, 1:-1]
-        names, areas = np.unique(parts[parts > 0], return_counts=True)
-        if areas.min() >= SMALLEST_PART * areas.sum():
-            break
-        peaks[peaks == names[areas.argmin()]] = 0
-    for name in names:
-        yield parts == name
+    Parts that are too small for nuclei are bulges, and stay with the part they are on, unless that then is too ragged
+    to be a nucleus: then what is round of it is cut free.
+    """
+    from declump.seeds import find_seeds
+    from declump.seeds.distance import basins, depths
+
+    if _solidity(piece) >= ROUND and piece.sum() < LARGE * usual:
+        return [piece]
+    padded = np.pad(piece, 1)
+    # By watershed, so that seeds with a notch for their only reason get next to nothing, and fall away as bulges:
+    # notches need outlines that are clean to a pixel, which those of a network are not.
+    depth, seeds = depths(padded), find_seeds(padded)
+    every = basins(seeds, depth)[1:-1, 1:-1]
+    parts, least = every, SMALLEST_PART * min(piece.sum(), 2 * usual)
+    while (areas := np.bincount(parts.ravel())[1:]).min() < least:
+        seeds = np.delete(seeds, areas.argmin(), axis=0)
+        parts = basins(seeds, depth)[1:-1, 1:-1]
+    whole = [parts == name for name in range(1, len(areas) + 1)]
+    if min(map(_solidity, whole)) >= rules.least_solidity:
+        return whole
+    cut = [every == name for name in range(1, int(every.max()) + 1)]
+    return [part for part in cut if part.sum() >= least and _solidity(part) >= ROUND]
+
+
+def _solidity(piece: NDArray[np.bool_]) -> float:
+    """Share of its convex hull that a piece fills."""
+    from skimage.measure import regionprops
+
+    return float(regionprops(piece.astype(np.uint8))[0].solidity)
 
 
 def _basins(nearness: NDArray[np.float32], blot: NDArray[np.bool_], rules: NucleusRules) -> NDArray[np.int32]:
     """Number what runs up to each peak of one connected blot."""
     from skimage.measure import label
-    from skimage.morphology import h_maxima
     from skimage.segmentation import watershed
 
+    return np.asarray(watershed(-nearness, label(peaks_of(nearness, rules)), mask=blot), dtype=np.int32)
+
+
+def peaks_of(nearness: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
+    """Where (H, W) the nearness has peaks that are high enough and stand out from what lies between them."""
+    from skimage.morphology import h_maxima
+
     steps = np.pad(np.round(nearness * 255).astype(np.uint8), 1)
-    peaks = h_maxima(steps, round(rules.least_dip * 255))[1:-1, 1:-1].astype(bool) & (nearness >= rules.least_peak)
-    return np.asarray(watershed(-nearness, label(peaks), mask=blot), dtype=np.int32)
+    peaks = h_maxima(steps, round(rules.least_dip * 255))[1:-1, 1:-1].astype(bool)
+    return np.asarray(peaks & (nearness >= rules.least_peak))
 
 
 def _is_cut(piece: Any, shape: tuple[int, ...]) -> bool:

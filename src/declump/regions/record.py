@@ -26,12 +26,16 @@ class Regions:
         Expected number of cells at each pixel, 3 standing for 3 or more; None where unknown.
     layers_doubt : (H, W) float32, optional
         Standard deviation of that number; None where unknown.
+    candidates : (H, W) int32, optional
+        Spots that are too doubtful for nuclei by themselves, numbered from 1; a ray network may bear them out, see
+        :func:`declump.evidence.candidates.confirmed`. They overlap no nucleus.
     """
 
     clump: NDArray[np.bool_]
     nuclei: NDArray[np.int32]
     layers: NDArray[np.float32] | None = None
     layers_doubt: NDArray[np.float32] | None = None
+    candidates: NDArray[np.int32] | None = None
     seeds: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,13 +44,16 @@ class Regions:
 
         clump = checked_mask(self.clump)
         nuclei = numbered(self.nuclei)
-        for name, array in (("nuclei", nuclei), ("layers", self.layers), ("layers_doubt", self.layers_doubt)):
+        candidates = None if self.candidates is None else numbered(self.candidates)
+        given = {"nuclei": nuclei, "layers": self.layers, "layers_doubt": self.layers_doubt, "candidates": candidates}
+        for name, array in given.items():
             if array is not None and np.shape(array) != clump.shape:
                 raise ValueError(
                     f"clump and {name} are of one image; given were shapes {clump.shape} and {np.shape(array)}"
                 )
         object.__setattr__(self, "clump", clump)
         object.__setattr__(self, "nuclei", nuclei)
+        object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
 
 

@@ -96,17 +96,18 @@ def find_notches(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> Notche
     tree = KDTree(deep)
     found: list[tuple[Floats, Floats, Floats]] = []
     for outline in find_contours(np.pad(mask, 1).astype(np.float64), 0.5):
-        points, length = _evenly_smoothed(outline[:-1] - 1)
+        points, length = evenly_smoothed(outline[:-1] - 1)
         # A point belongs to the object to whose outline, were it a disc, it is nearest.
         _, near = tree.query(points, k=range(1, min(8, len(deep)) + 1))
         ratios = np.linalg.norm(points[:, None] - deep[near], axis=2) / deep_depths[near]
         sizes = deep_depths[near[np.arange(len(points)), ratios.argmin(axis=1)]]
-        found.append(_notches_of(points, length, sizes))
+        chosen, normals = notch_places(points, length, sizes)
+        found.append((points[chosen], normals, sizes[chosen]))
     return Notches(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def _evenly_smoothed(outline: Floats) -> tuple[Floats, float]:
-    """Smooth closed outline (n, 2), points about a step apart, and its length."""
+def evenly_smoothed(outline: Floats) -> tuple[Floats, float]:
+    """Smooth closed outline (n, 2), points about ``STEP`` apart, and its length."""
     from scipy import ndimage
 
     closed = np.vstack([outline, outline[:1]])
@@ -117,8 +118,18 @@ def _evenly_smoothed(outline: Floats) -> tuple[Floats, float]:
     return smooth, float(along[-1])
 
 
-def _notches_of(points: Floats, length: float, sizes: Floats) -> tuple[Floats, Floats, Floats]:
-    """Points, directions and sizes of the notches of one outline."""
+def notch_places(points: Floats, length: float, sizes: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Where on one closed outline the notches are, as indices (m,) of its points, and how (m, 2) they point inwards.
+
+    Parameters
+    ----------
+    points : (n, 2) float64
+        Row and column, evenly spaced, as :func:`evenly_smoothed` gives them.
+    length : float
+        Of the outline, in pixels.
+    sizes : (n,) float64
+        Depth in pixels of the object that each point lies on.
+    """
     from scipy import ndimage
 
     count = len(points)
@@ -135,7 +146,7 @@ def _notches_of(points: Floats, length: float, sizes: Floats) -> tuple[Floats, F
     excess = below - DEPTH * arms * spacing - GRAIN
     highest = excess >= ndimage.maximum_filter1d(excess, 2 * int(np.median(arms)) + 1, mode="wrap")
     chosen = np.flatnonzero(highest & (excess > 0))
-    return points[chosen], normal[chosen], sizes[chosen]
+    return chosen, normal[chosen]
 
 
 def _cuts(mask: NDArray[np.bool_], notches: Notches) -> list[tuple[Floats, Floats]]:

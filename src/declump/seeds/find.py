@@ -1,7 +1,11 @@
-"""Seeds of the objects of a mask: its deep places, and more where opposite notches of the outline ask for a cut."""
+"""Seeds of the objects of a mask: its deep places, and more where opposite notches of the outline ask for a cut.
+
+Where a network knows the centres of such objects, its word goes first.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -9,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.clumps import checked_mask, split_clumps
 from declump.seeds.concavity import Cut, cuts_between_notches
-from declump.seeds.distance import deepest_places, depths, middles
+from declump.seeds.distance import basins, deepest_places, depths, middles
 
 Method = Literal["both", "distance", "concavity"]
 
@@ -19,22 +23,39 @@ SPLINTER = 0.3
 """Parts less deep than this share of what they were cut from are no objects."""
 
 
-def find_seeds(mask: ArrayLike, *, method: Method = "both") -> NDArray[np.float64]:
+def find_seeds(
+    mask: ArrayLike,
+    image: ArrayLike | None = None,
+    *,
+    method: Method = "both",
+    model: str | Path | None = None,
+    diameter: float | None = None,
+) -> NDArray[np.float64]:
     """Find one point in each object of a mask of touching or overlapping, roundish objects.
 
-    Only shape is looked at, relative to the size of the objects, so that these may be of any size and of different
-    sizes. An image would not help: where things are seen through each other the darkest places are the overlaps.
+    Without a model only shape is looked at, relative to the size of the objects, so that these may be of any size and
+    of different sizes. An image alone would not help: where things are seen through each other the darkest places are
+    the overlaps. With a network that knows the objects, the peaks of its nearness to their centres are the seeds, and
+    shape tells only where it sees none.
 
     Parameters
     ----------
     mask : (H, W) bool
         Where there is any object; also 0 and 1, or 0 and 255.
+    image : (H, W), (H, W, 3) or (H, W, 4), optional
+        The picture, for the model.
     method : "both", "distance" or "concavity"
         ``"distance"``: places that lie deeper in the mask than the necks that lead to deeper ones. That counts objects
         with a neck between them that is clearly narrower than they are. ``"concavity"``: the parts that remain when the
         mask is cut between notches of its outline that face each other. That also counts objects that hide half of
         each other, but needs outlines that are clean to a pixel. ``"both"``: deep places, and such cuts between the
         necks.
+    model : str or Path, optional
+        Network that finds centres in the image: an ONNX file of ``declump train regions``, or ``"default"``, the one
+        that ships with declump, which knows the nuclei of bright-field smears. Pieces of the mask in which it sees no
+        centre are looked at by shape.
+    diameter : float, optional
+        Usual diameter in pixels of what the model finds; by default that of its training images.
 
     Returns
     -------
@@ -45,7 +66,7 @@ def find_seeds(mask: ArrayLike, *, method: Method = "both") -> NDArray[np.float6
     Raises
     ------
     ValueError
-        For an array that is no mask, or an unknown method.
+        For an array that is no mask, an unknown method, an image of another size, or a model without an image.
 
     Examples
     --------
@@ -59,10 +80,34 @@ def find_seeds(mask: ArrayLike, *, method: Method = "both") -> NDArray[np.float6
     mask = checked_mask(mask)
     if method not in get_args(Method):
         raise ValueError(f"the method is {', '.join(map(repr, get_args(Method)))}; given was {method!r}")
-    found = [_inside(clump.mask, _seeds_of(clump.mask, method)) + clump.origin for clump in split_clumps(mask, ())]
+    seen = _centres(mask, image, model, diameter)
+    found = []
+    for clump in split_clumps(mask, seen):
+        own = seen[clump.cells] - clump.origin if clump.cells.size else _seeds_of(clump.mask, method)
+        found.append(_inside(clump.mask, own) + clump.origin)
     seeds = np.concatenate([np.empty((0, 2)), *found])
     rows, columns = np.floor(seeds + 0.5).T
     return seeds[np.lexsort((columns, rows))]
+
+
+def _centres(
+    mask: NDArray[np.bool_], image: ArrayLike | None, model: str | Path | None, diameter: float | None
+) -> NDArray[np.float64]:
+    """Centres (N, 2) that a model sees in the mask; none without a model."""
+    if model is None and image is None and diameter is None:
+        return np.empty((0, 2))
+    if model is None or image is None:
+        missing = "a model" if model is None else "an image"
+        raise ValueError(f"seeds by regression need an image and a model of its objects; {missing} was not given")
+    if diameter is not None and not 2 <= diameter <= 1000:
+        raise ValueError(f"the diameter is a number of pixels from 2 to 1000; given was {diameter}")
+    pixels = np.asarray(image)
+    if pixels.shape[:2] != mask.shape:
+        raise ValueError(f"the image is of another size than the mask: {pixels.shape[:2]} against {mask.shape} pixels")
+
+    from declump.seeds.regression import centres
+
+    return centres(pixels, mask, model, diameter=diameter)
 
 
 def _inside(piece: NDArray[np.bool_], seeds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -86,42 +131,33 @@ def _seeds_of(piece: NDArray[np.bool_], method: Method) -> NDArray[np.float64]:
         return deep
     cuts = cuts_between_notches(piece, deep, depth)
     if method == "concavity":
-        basins, deep = piece.astype(np.int32), middles(piece.astype(np.int32), depth)
+        parts, deep = piece.astype(np.int32), middles(piece.astype(np.int32), depth)
     else:
-        basins = _basins(piece, deep, depth)
+        parts = basins(deep, depth)
     seeds = []
-    owners = [_divided(cut, basins) for cut in cuts]
+    owners = [_divided(cut, parts) for cut in cuts]
     for label, seed in enumerate(deep, start=1):
         inner = [cut for cut, owner in zip(cuts, owners, strict=True) if owner == label]
-        parts = _parts(basins == label, inner) if inner else np.empty((0, 2))
-        seeds.append(parts if len(parts) > 1 else seed[None])
+        divided = _parts(parts == label, inner) if inner else np.empty((0, 2))
+        seeds.append(divided if len(divided) > 1 else seed[None])
     return np.concatenate(seeds)
 
 
-def _basins(piece: NDArray[np.bool_], deep: NDArray[np.float64], depth: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Divide a piece among its deep places, numbered from 1, along the necks between them."""
-    from skimage.segmentation import watershed
-
-    markers = np.zeros(piece.shape, np.int32)
-    markers[tuple(np.floor(deep + 0.5).astype(int).T)] = np.arange(1, len(deep) + 1)
-    return np.asarray(watershed(-depth, markers, mask=piece, connectivity=2), np.int32)
-
-
-def _divided(cut: Cut, basins: NDArray[np.int32]) -> int:
+def _divided(cut: Cut, parts: NDArray[np.int32]) -> int:
     """Number of the basin through whose inside a cut runs; 0 for one between two notches of necks, or through none."""
     rows, columns = cut.pixels.T
-    touched = np.bincount(basins[rows, columns])
+    touched = np.bincount(parts[rows, columns])
     label = int(touched[1:].argmax()) + 1 if touched.size > 1 else 0
     near = max(NEAR * float(np.hypot(*(cut.end - cut.start))), 1.5)
-    in_necks = [_meets_another(end, basins, label, near) for end in (cut.start, cut.end)]
+    in_necks = [_meets_another(end, parts, label, near) for end in (cut.start, cut.end)]
     return 0 if all(in_necks) or 2 * touched[label] <= touched[1:].sum() else label
 
 
-def _meets_another(point: NDArray[np.float64], basins: NDArray[np.int32], label: int, near: float) -> bool:
+def _meets_another(point: NDArray[np.float64], parts: NDArray[np.int32], label: int, near: float) -> bool:
     """Tell whether another basin than one's own comes near a point."""
     first = np.maximum(np.floor(point - near), 0).astype(int)
     end = np.maximum(np.ceil(point + near), 0).astype(int) + 1
-    window = basins[first[0] : end[0], first[1] : end[1]]
+    window = parts[first[0] : end[0], first[1] : end[1]]
     return bool(((window > 0) & (window != label)).any())
 
 

@@ -10,6 +10,9 @@ from declump.simulate.shapes import CellShape
 _FULL_OVERLAP = 0.9
 """Share of a cell that lies on the rest of its clump at ``overlap=1``; a wholly hidden outline could not be told."""
 
+_CLOSEST, _FARTHEST = 0.45, 0.8
+"""Distance between the seeds of two nuclei that are laid onto each other, in sums of their greatest radii."""
+
 _ATTEMPTS = 24
 _FREE_ATTEMPTS = 200
 _HALVINGS = 8
@@ -57,7 +60,12 @@ class _Table:
 
 
 def arrange(
-    shapes: Sequence[CellShape], sizes: Sequence[int], shape: tuple[int, int], overlap: float, rng: np.random.Generator
+    shapes: Sequence[CellShape],
+    sizes: Sequence[int],
+    shape: tuple[int, int],
+    overlap: float,
+    rng: np.random.Generator,
+    joined: float = 0.0,
 ) -> NDArray[np.intp]:
     """Lay cells clump by clump.
 
@@ -73,6 +81,8 @@ def arrange(
         Degree of overlap, 0 to 1.
     rng : numpy.random.Generator
         Source of randomness.
+    joined : float
+        Share of the cells, beyond the first of each clump, whose nucleus is laid onto that of another.
 
     Returns
     -------
@@ -87,6 +97,8 @@ def arrange(
         for index in range(first, first + size):
             if index == first:
                 position = _free_place(table, shapes[index], rng)
+            elif joined and rng.random() < joined:
+                position = _place_onto(table, shapes, positions, range(first, index), index, rng)
             else:
                 position = _place_beside(table, shapes, positions, range(first, index), index, overlap, rng)
             positions[index] = position
@@ -108,6 +120,27 @@ def _free_place(table: _Table, cell: CellShape, rng: np.random.Generator) -> NDA
         if least == 0:
             break
     return best
+
+
+def _place_onto(
+    table: _Table,
+    shapes: Sequence[CellShape],
+    positions: NDArray[np.intp],
+    members: range,
+    index: int,
+    rng: np.random.Generator,
+) -> NDArray[np.intp]:
+    """Lay a cell so that its nucleus covers part of that of a member of its clump."""
+    cell = shapes[index]
+    for _ in range(_ATTEMPTS):
+        anchor = int(rng.choice(np.array(members)))
+        angle = rng.uniform(0, 2 * np.pi)
+        distance = rng.uniform(_CLOSEST, _FARTHEST) * (cell.nucleus_reach + shapes[anchor].nucleus_reach)
+        seed = positions[anchor] + shapes[anchor].seed + distance * np.array([np.sin(angle), np.cos(angle)])
+        candidate: NDArray[np.intp] = np.rint(seed - cell.seed).astype(np.intp)
+        if table.holds(cell, candidate):
+            return candidate
+    return _free_place(table, cell, rng)
 
 
 def _place_beside(

@@ -72,6 +72,7 @@ def smear(
     overlap: float = 0.4,
     stain: Literal["grey", "pap", "he"] = "pap",
     clumps: int | None = None,
+    joined_nuclei: float = 0.0,
     radius: float = REFERENCE_RADIUS,
     variety: float = 1.0,
     texture: float = 1.0,
@@ -85,8 +86,8 @@ def smear(
 ) -> Smear:
     """Simulate a cervical smear with exact overlapping truth.
 
-    The truth depends on ``shape``, ``cells``, ``overlap``, ``clumps``, ``radius`` and ``rng`` alone: the same seed with
-    another stain or other appearance gives another picture of the same cells.
+    The truth depends on ``shape``, ``cells``, ``overlap``, ``clumps``, ``joined_nuclei``, ``radius`` and ``rng`` alone:
+    the same seed with another stain or other appearance gives another picture of the same cells.
 
     Parameters
     ----------
@@ -103,6 +104,9 @@ def smear(
         pink and orange cytoplasm; ``"he"``: haematoxylin and eosin.
     clumps : int, optional
         Number of clumps, from 1 to ``cells``; a single cell counts as one. Default: random, about a third single cells.
+    joined_nuclei : float, optional
+        Share of the cells, beyond the first of each clump, that are laid so that their nucleus covers part of another,
+        from 0 to 1.
     radius : float, optional
         Radius in pixels of a disc with the mean cell area, from 8 to the longer side of the image; nuclei and textures
         scale with it. The default is that of the ISBI 2015 frames.
@@ -134,6 +138,8 @@ def smear(
         raise ValueError(f"stain is {stain!r}; choose one of {', '.join(map(repr, STAINS))}.")
     if not 0 <= overlap <= 1:
         raise ValueError(f"overlap is {overlap}; give a degree from 0 (separate cells) to 1 (heavily piled).")
+    if not 0 <= joined_nuclei <= 1:
+        raise ValueError(f"joined_nuclei is {joined_nuclei}; give a share of the cells, from 0 to 1.")
     if not _MIN_RADIUS <= radius <= max(height, width):
         raise ValueError(f"radius is {radius}; give pixels, from {_MIN_RADIUS:g} to the longer side of {shape}.")
     factors = {
@@ -150,7 +156,7 @@ def smear(
 
     sizes = clump_sizes(cells, clumps, geometry)
     shapes = [draw_shape(radius, geometry) for _ in range(cells)]
-    positions = arrange(shapes, sizes, (height, width), overlap, geometry)
+    positions = arrange(shapes, sizes, (height, width), overlap, geometry, joined_nuclei)
     truth = np.zeros((2, cells, height, width), dtype=bool)
     for index, (cell, position) in enumerate(zip(shapes, positions, strict=True)):
         paste(truth[0, index], cell.cell, position)

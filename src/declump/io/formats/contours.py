@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.formats.parts import run_lengths
-from declump.io.formats.parts.crops import nucleus_crops
+from declump.io.formats.parts.crops import label_crops
 from declump.io.formats.parts.result import Result
 from declump.segmentation import ClumpRecord, Segmentation
 
@@ -29,9 +29,13 @@ def write(result: Result, path: Path) -> None:
             zip(segmentation.seeds.tolist(), segmentation.clump.tolist(), segmentation.radii.tolist(), strict=True)
         )
     ]
-    if segmentation.nuclei is not None:
-        for cell, nucleus in zip(cells, nucleus_crops(segmentation), strict=True):
-            cell["nucleus"] = run_lengths.encode(nucleus, segmentation.shape)
+    layers = {"nucleus": segmentation.nuclei, "second_nucleus": segmentation.second_nuclei}
+    for name, labels in layers.items():
+        for cell, part in zip(
+            cells, [] if labels is None else label_crops(labels, len(cells)), strict=labels is not None
+        ):
+            if part.area or name == "nucleus":
+                cell[name] = run_lengths.encode(part, segmentation.shape)
     clumps = [
         {"id": index + 1, "size": record.size, "stopped": record.stopped, "history": record.history}
         for index, record in enumerate(segmentation.clumps)
@@ -87,13 +91,17 @@ def _segmentation(content: dict[str, Any]) -> Segmentation:
             ClumpRecord(int(record["size"]), tuple(map(int, record["history"])), record["stopped"])
             for record in content["clumps"]
         ),
-        nuclei=_nuclei(cells, shape) if content["version"] > 1 and content["nuclei"] else None,
+        nuclei=_nuclei(cells, "nucleus", shape) if content["version"] > 1 and content["nuclei"] else None,
+        second_nuclei=_nuclei(cells, "second_nucleus", shape)
+        if any("second_nucleus" in cell for cell in cells)
+        else None,
     )
 
 
-def _nuclei(cells: list[dict[str, Any]], shape: tuple[int, int]) -> NDArray[np.int32]:
+def _nuclei(cells: list[dict[str, Any]], name: str, shape: tuple[int, int]) -> NDArray[np.int32]:
     labels = np.zeros(shape, np.int32)
     for index, cell in enumerate(cells):
-        nucleus = run_lengths.decode(cell["nucleus"], shape)
-        labels[nucleus.box][nucleus.mask] = index + 1
+        if name == "nucleus" or name in cell:
+            nucleus = run_lengths.decode(cell[name], shape)
+            labels[nucleus.box][nucleus.mask] = index + 1
     return labels

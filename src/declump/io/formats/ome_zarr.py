@@ -1,8 +1,9 @@
 """``cells.ome.zarr``: label images as OME-Zarr (OME-NGFF 0.4, Zarr 2), for napari, Fiji and the like.
 
 The folder is an image, if one was given, with its labels: ``labels/cells-1``, ``labels/cells-2``, ... hold the planes
-in which no two cells overlap, and ``labels/nuclei`` the nuclei, if they are known. There is one resolution. These are a
-few JSON files and compressed chunks, so no library is needed to write them.
+in which no two cells overlap, ``labels/nuclei`` the nuclei, if they are known, and ``labels/second-nuclei``, if two
+overlap anywhere, those below others. There is one resolution. These are a few JSON files and compressed chunks, so no
+library is needed to write them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def write(result: Result, path: Path) -> None:
     labels = {f"cells-{number}": plane for number, plane in enumerate(label_planes(segmentation), start=1)}
     if segmentation.nuclei is not None:
         labels["nuclei"] = segmentation.nuclei
+    if segmentation.second_nuclei is not None:
+        labels["second-nuclei"] = segmentation.second_nuclei
     own: dict[str, Any] = {"declump": mark(segmentation, "ome-zarr")}
     if image is not None:
         pixels = np.asarray(image)

@@ -54,6 +54,18 @@ class Crop:
         """Number of pixels."""
         return int(np.count_nonzero(self.mask))
 
+    def joined(self, other: Crop) -> Crop:
+        """Give the pixels of both."""
+        if not (self.area and other.area):
+            return self if self.area else other
+        top, left = min(self.top, other.top), min(self.left, other.left)
+        ends = [np.add((crop.top, crop.left), crop.mask.shape) for crop in (self, other)]
+        mask = np.zeros(np.max(ends, axis=0) - (top, left), np.bool_)
+        for crop in (self, other):
+            height, width = crop.mask.shape
+            mask[crop.top - top :, crop.left - left :][:height, :width] |= crop.mask
+        return Crop(top, left, mask)
+
     def meets(self, other: Crop) -> bool:
         """Whether the two share a pixel."""
         top, left = max(self.top, other.top), max(self.left, other.left)
@@ -77,11 +89,14 @@ def _cell_crops(segmentation: Segmentation) -> tuple[Crop, ...]:
 
 
 def nucleus_crops(segmentation: Segmentation) -> list[Crop]:
-    """Pixels of every cell's nucleus; empty where a cell has none, or the nuclei are not known."""
+    """Pixels of every cell's whole nucleus; empty where a cell has none, or the nuclei are not known."""
     count = len(segmentation)
     if segmentation.nuclei is None or not count:
         return [Crop.nothing()] * count
-    return label_crops(segmentation.nuclei, count)
+    crops = label_crops(segmentation.nuclei, count)
+    if segmentation.second_nuclei is None:
+        return crops
+    return [crop.joined(more) for crop, more in zip(crops, label_crops(segmentation.second_nuclei, count), strict=True)]
 
 
 def label_crops(labels: NDArray[Any], count: int) -> list[Crop]:

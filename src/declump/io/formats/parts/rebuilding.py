@@ -108,15 +108,18 @@ def _assembled(
     shape: tuple[int, int],
     nuclei: Sequence[Crop] | None,
 ) -> Segmentation:
-    labels = None if nuclei is None else np.zeros(shape, np.int32)
+    labels, second = np.zeros((2, *shape), np.int32)
     for index, nucleus in enumerate(nuclei or ()):
-        np.asarray(labels)[nucleus.box][nucleus.mask] = index + 1
+        shared = nucleus.mask & (labels[nucleus.box] > 0)  # of two nuclei on a pixel, the one before stays the first
+        second[nucleus.box][shared] = index + 1
+        labels[nucleus.box][nucleus.mask & ~shared] = index + 1
     result = Segmentation(
         shape,
         np.array(seeds, dtype=np.float64).reshape(-1, 2),
         np.array(radii, dtype=np.float64).reshape(-1, rays),
         clump=np.full(len(seeds), -1, dtype=np.int64),
-        nuclei=labels,
+        nuclei=None if nuclei is None else labels,
+        second_nuclei=second if second.any() else None,
     )
     return replace(result, clump=np.array(_clumps(result), dtype=np.int64))
 
