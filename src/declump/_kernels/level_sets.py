@@ -55,6 +55,7 @@ def flow(
     length: float,
     star: float,
     width: float,
+    tails: bool,
     steps: int,
     reach: int,
     renewal: int,
@@ -123,8 +124,11 @@ def flow(
                     / 2
                 )
             value = phi[row, column]
-            if abs(value) <= width:
-                dirac = (1 + np.cos(np.pi * value / width)) / (2 * width)
+            if tails or abs(value) <= width:
+                if tails:
+                    dirac = width / (np.pi * (width * width + value * value))
+                else:
+                    dirac = (1 + np.cos(np.pi * value / width)) / (2 * width)
                 speed = push[row, column]
                 if length > 0:
                     curvature = (

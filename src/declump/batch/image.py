@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from declump.batch.options import Options
+from declump.batch.options import OURS, Options
 from declump.batch.sources import Source
+
+if TYPE_CHECKING:
+    from declump.regions import Regions
+    from declump.segmentation import Segmentation
 
 RECORD = "summary.json"
 """Tells that the folder is complete: of all names it comes last, and files come into place in the order of names."""
@@ -68,6 +74,29 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     return record
 
 
+@dataclass(frozen=True)
+class ImageWork:
+    """What a process does with each image of a run.
+
+    Attributes
+    ----------
+    options : Options
+    out : Path
+        Folder of the run.
+    """
+
+    options: Options
+    out: Path
+
+    def __call__(self, source: Source | None) -> dict[str, Any]:
+        """Segment one image and give its record; without an image, rehearse."""
+        if source is not None:
+            return segment_image(source, self.options, self.out / source.name)
+        with tempfile.TemporaryDirectory() as scratch:
+            rehearse(self.options, Path(scratch))
+        return {}
+
+
 def finished(source: Source, folder: Path) -> dict[str, Any] | None:
     """Read the record of an image that is done; None if it is not, or the file has changed since."""
     try:
@@ -102,10 +131,9 @@ def rehearse(options: Options, folder: Path) -> None:
     declump.find_regions(nothing, **_finding(options, options.diameter))  # looks at the numbers, and finds nothing
     seen = declump.find_regions(image, model=options.regions)
     known = declump.Regions(np.minimum(*distances) < 18, np.minimum(*distances) < 5, seen.layers, seen.layers_doubt)
-    how = _evolving(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = declump.segment(image, regions=known, **how)
+        result = _cells(image, known, options)
     measured = declump.measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
     io.write_results(result, folder, image=image, formats=options.formats, measurements=measured.cells)
 
@@ -131,7 +159,7 @@ def _pixel_size(path: Path, options: Options) -> tuple[float | None, str | None]
     return io.read_pixel_size(path) or (None, None)
 
 
-def _segmented(picture: Any, options: Options, pixel_size: float | None) -> Any:
+def _segmented(picture: Any, options: Options, pixel_size: float | None) -> Segmentation:
     import declump
     from declump.regions.find import NUCLEUS_MICROMETRES
 
@@ -139,7 +167,19 @@ def _segmented(picture: Any, options: Options, pixel_size: float | None) -> Any:
     if diameter is None and pixel_size is not None:
         diameter = NUCLEUS_MICROMETRES / pixel_size
     regions = declump.find_regions(picture, **_finding(options, diameter))
-    return declump.segment(picture, regions=regions, diameter=diameter, **_evolving(options))
+    return _cells(picture, regions, options, diameter)
+
+
+def _cells(picture: Any, regions: Regions, options: Options, diameter: float | None = None) -> Segmentation:
+    """Tell the cells of known regions apart, by the method that was chosen."""
+    import declump
+
+    if options.method == OURS:
+        how = {name: getattr(options, name) for name in ("evidence", "rays", "prior", "setting")}
+        return declump.segment(picture, regions=regions, diameter=diameter, **how)
+    from declump.compared import find_method
+
+    return find_method(options.method)(picture, regions, prior=declump.ShapePrior.load(options.prior))
 
 
 def _finding(options: Options, diameter: float | None) -> dict[str, Any]:
@@ -152,7 +192,3 @@ def _finding(options: Options, diameter: float | None) -> dict[str, Any]:
         "least_clump": options.least_clump,
         "largest_hole": options.largest_hole,
     }
-
-
-def _evolving(options: Options) -> dict[str, Any]:
-    return {"evidence": options.evidence, "rays": options.rays, "prior": options.prior, "setting": options.setting}

@@ -13,6 +13,9 @@ ALIASES = {"tiff": ("planes", "flat"), "zarr": ("ome-zarr",), "png": ("overlay",
 ALWAYS = "contours"
 """Holds everything, so that all else can be made from it later; written whatever is chosen."""
 
+OURS = "declump"
+"""The name of our own method among those of ``declump segment --method``."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -20,6 +23,9 @@ class Options:
 
     Attributes
     ----------
+    method : str
+        ``"declump"``, or the name of a method in ``declump.compared.METHODS``, for which ``evidence``, ``rays`` and
+        ``setting`` mean nothing, nor ``prior`` for most: what is not as by default is refused.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
     least_nucleus, least_clump, largest_hole
@@ -28,6 +34,7 @@ class Options:
         Names in ``declump.io.FORMATS``.
     """
 
+    method: str = OURS
     regions: str = "default"
     evidence: str | None = None
     rays: str = "default"
@@ -39,6 +46,24 @@ class Options:
     least_clump: float | None = None
     largest_hole: float | None = None
     formats: tuple[str, ...] = DEFAULT
+
+    def __post_init__(self) -> None:
+        """Refuse a method that there is not, and what it would not heed."""
+        if self.method == OURS:
+            return
+        from declump.compared import METHODS
+
+        if self.method not in METHODS:
+            raise ValueError(f"there is no method {self.method!r}; the methods are {', '.join([OURS, *METHODS])}")
+        given = {
+            "evidence": self.evidence is not None,
+            "rays": self.rays != "default",
+            "setting": self.setting != "joint",
+        }
+        given["prior"] = self.prior != "default" and not METHODS[self.method].uses_prior
+        unheeded = [f"--{name}" for name, is_given in given.items() if is_given]
+        if unheeded:
+            raise ValueError(f"{' and '.join(unheeded)} would change nothing with --method {self.method}; leave it out")
 
     def record(self) -> dict[str, Any]:
         """Give all options as JSON has them."""

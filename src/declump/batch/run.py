@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from declump import __version__
-from declump.batch.image import RECORD, as_text, finished
+from declump.batch.image import RECORD, ImageWork, as_text, finished
 from declump.batch.options import Options
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
@@ -118,7 +118,7 @@ def run(
         if done:
             done(outcome)
 
-    with Workers(min(jobs or os.cpu_count() or 1, len(left)), options, out) as workers:
+    with Workers(min(jobs or os.cpu_count() or 1, len(left)), ImageWork(options, out)) as workers:
         if left:
             workers.rehearse()
         try:

@@ -1,4 +1,4 @@
-"""Processes that do one image after the other, each in a single thread."""
+"""Processes that do one task after the other, such as the images of a run, each in a single thread."""
 
 from __future__ import annotations
 
@@ -6,33 +6,30 @@ import multiprocessing
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
-from declump.batch.image import rehearse, segment_image
-from declump.batch.options import Options
-from declump.batch.sources import Source
 from declump.errors import sentence
 from declump.sessions import THREADS
 
 PATIENCE = 10.0
 """Seconds that a process is given to clear away what it was writing before it is killed."""
 _LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+Act = Callable[[Any], dict[str, Any]]
+"""What the processes do: called with a task, it gives a record; called with None, it tries whether all is well."""
 _CONTEXT = multiprocessing.get_context("spawn")  # what threads a parent has, and which locks they hold, is not copied
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of an image: its record, or the reason why there is none."""
+    """What became of a task: its record, or the reason why there is none."""
 
     record: dict[str, Any] | None
     reason: str
@@ -43,23 +40,22 @@ class Answer:
 class _Worker:
     process: Any
     connection: Connection
-    source: Source | None = None
+    task: Any = None
     since: float = 0.0
 
 
 class Workers:
-    """Processes for the images of one run; ended, by force if need be, when the block is left.
+    """Processes for the tasks of one run; ended, by force if need be, when the block is left.
 
     Parameters
     ----------
     count : int
-    options : Options
-    out : Path
-        Folder of the run.
+    act : callable
+        What is done with a task; it goes to the processes, and so do the tasks, as pickles do.
     """
 
-    def __init__(self, count: int, options: Options, out: Path) -> None:
-        self._options, self._out = options, out
+    def __init__(self, count: int, act: Act) -> None:
+        self._act = act
         self._workers: list[_Worker] = []
         self._count = count
 
@@ -80,7 +76,7 @@ class Workers:
         self.stop()
 
     def rehearse(self) -> None:
-        """Try the options in the first process.
+        """Try the action in the first process.
 
         Raises
         ------
@@ -97,16 +93,15 @@ class Workers:
         if answer.reason:
             raise ValueError(answer.reason)
 
-    def answers(self, sources: Iterable[Source]) -> Iterator[tuple[Source, Answer]]:
-        """Do all images, each process one at a time; answers come as they are ready, and none is kept."""
-        waiting = iter(sources)
+    def answers(self, tasks: Iterable[Any]) -> Iterator[tuple[Any, Answer]]:
+        """Do all tasks, each process one at a time; answers come as they are ready, and none is kept."""
+        waiting = iter(tasks)
         for worker in self._workers:
             self._give(worker, next(waiting, None))
-        while busy := {worker.connection: worker for worker in self._workers if worker.source is not None}:
+        while busy := {worker.connection: worker for worker in self._workers if worker.task is not None}:
             for connection in wait(list(busy)):
                 worker = busy[connection]  # type: ignore[index]  # wait() is typed to give sockets and numbers, too
-                source = worker.source
-                assert source is not None
+                task = worker.task
                 try:
                     answer: Answer = worker.connection.recv()
                 except (EOFError, OSError):
@@ -117,17 +112,17 @@ class Workers:
                     worker = self._started()
                     self._workers.append(worker)
                 self._give(worker, next(waiting, None))
-                yield source, answer
+                yield task, answer
 
-    def _give(self, worker: _Worker, source: Source | None) -> None:
-        worker.source, worker.since = source, time.monotonic()
-        if source is not None:
+    def _give(self, worker: _Worker, task: Any) -> None:
+        worker.task, worker.since = task, time.monotonic()
+        if task is not None:
             with suppress(OSError):  # of a process that died meanwhile the end is seen when it is listened to
-                worker.connection.send(source)
+                worker.connection.send(task)
 
     def _started(self) -> _Worker:
         ours, theirs = _CONTEXT.Pipe()
-        process = _CONTEXT.Process(target=_serve, args=(theirs, self._options, self._out), daemon=True)
+        process = _CONTEXT.Process(target=_serve, args=(theirs, self._act), daemon=True)
         with _surroundings():
             process.start()
         theirs.close()
@@ -167,25 +162,20 @@ def _surroundings() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
 
 
-def _serve(connection: Connection, options: Options, out: Path) -> None:
-    """Run in a process of its own: take an image, answer, take the next; None asks for the rehearsal."""
+def _serve(connection: Connection, act: Act) -> None:
+    """Run in a process of its own: take a task, answer, take the next; None asks for the rehearsal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError):
         while True:
-            source: Source | None = connection.recv()
-            connection.send(_answer(source, options, out))
+            connection.send(_answer(connection.recv(), act))
 
 
-def _answer(source: Source | None, options: Options, out: Path) -> Answer:
+def _answer(task: Any, act: Act) -> Answer:
     start, record, reason = time.monotonic(), None, ""
     try:
-        if source is None:
-            with tempfile.TemporaryDirectory() as scratch:
-                rehearse(options, Path(scratch))
-        else:
-            record = segment_image(source, options, out / source.name)
+        record = act(task)
     except Exception as error:
         reason = sentence(error)
         if "DECLUMP_DEBUG" in os.environ:

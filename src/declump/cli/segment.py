@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from declump.batch import Options, Outcome
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
+METHODS = "declump|lsf|mcl|mpw|cf|star"
 FORMATS = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
 
 
@@ -39,6 +40,10 @@ def segment(
         float | None, typer.Option(help="Micrometres a pixel; by default as the metadata of an image tells.")
     ] = None,
     diameter: Annotated[float | None, typer.Option(help="Usual diameter of a nucleus in pixels.")] = None,
+    method: Annotated[
+        str,
+        typer.Option(metavar=METHODS, help="'declump', or a compared method, on the same regions.", show_default=False),
+    ] = "declump",
     regions: Annotated[
         str, typer.Option(help="'default', 'classical', or a model of 'declump train regions'.")
     ] = "default",
@@ -70,6 +75,7 @@ def segment(
 
     chosen = {} if formats is None else {"formats": format_names(filter(None, map(str.strip, formats.split(","))))}
     options = Options(
+        method=method,
         regions=regions,
         evidence=evidence,
         rays=rays,

@@ -66,7 +66,51 @@ class ComparedMethod:
         return found
 
 
-METHODS: dict[str, ComparedMethod] = {}
+METHODS: dict[str, ComparedMethod] = {
+    method.name: method
+    for method in (
+        ComparedMethod(
+            "lsf",
+            "LSF, joint level sets",
+            "Z. Lu, G. Carneiro and A. P. Bradley, An improved joint optimization of multiple level set functions for "
+            "the segmentation of overlapping cervical cells, IEEE Transactions on Image Processing 24, 2015",
+            uses_prior=False,
+            uses_image=True,
+        ),
+        ComparedMethod(
+            "mcl",
+            "MCL, multiple cells labelling",
+            "Y. Song, E.-L. Tan, X. Jiang, J.-Z. Cheng, D. Ni, S. Chen, B. Lei and T. Wang, Accurate cervical cell "
+            "segmentation from overlapping clumps in Pap smear images, IEEE Transactions on Medical Imaging 36, 2017",
+            uses_prior=True,
+            uses_image=True,
+        ),
+        ComparedMethod(
+            "mpw",
+            "MPW, multi-pass watershed (our reading)",
+            "A. Tareef et al., Multi-pass fast watershed for accurate segmentation of overlapping cervical cells, IEEE "
+            "Transactions on Medical Imaging 37, 2018",
+            uses_prior=False,
+            uses_image=True,
+        ),
+        ComparedMethod(
+            "cf",
+            "CF, contour fragments (our reading)",
+            "Y. Song et al., Segmentation of overlapping cytoplasm in cervical smear images via adaptive shape priors "
+            "extracted from contour fragments, IEEE Transactions on Medical Imaging 38, 2019",
+            uses_prior=True,
+            uses_image=True,
+        ),
+        ComparedMethod(
+            "star",
+            "Star-shaped level sets (our reading)",
+            "M. S. Nosrati and G. Hamarneh, Segmentation of overlapping cervical cells: a variational method with "
+            "star-shape prior, ISBI 2015",
+            uses_prior=False,
+            uses_image=False,
+        ),
+    )
+}
 
 
 def find_method(name: str) -> ComparedMethod:

@@ -1,5 +1,6 @@
-"""Pictures for people: outlines drawn over an image, cells one by one, and a clump growing."""
+"""Pictures for people: outlines drawn over an image, cells one by one, methods compared, and a clump growing."""
 
+from declump.pictures.comparison import comparison_picture
 from declump.pictures.display import displayed, mosaic
 from declump.pictures.grid import cell_grid
 from declump.pictures.growth import Growth, growth_strip, record_growth, write_growth
@@ -19,6 +20,7 @@ __all__ = [
     "Scale",
     "category_colours",
     "cell_grid",
+    "comparison_picture",
     "displayed",
     "growth_strip",
     "mosaic",

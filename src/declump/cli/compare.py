@@ -1,0 +1,74 @@
+"""``declump compare``: all methods side by side on one image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from declump.cli.terminal import progress_bar, tell
+
+if TYPE_CHECKING:
+    from declump.comparison import Compared
+
+
+def compare(
+    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the picture and the table.")],
+    truth: Annotated[
+        Path | None, typer.Option(help="Whole masks of the true cells, as 'declump evaluate' takes them.")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,...", help="declump, lsf, mcl, mpw, cf or star, with commas; by default all."),
+    ] = None,
+    regions: Annotated[
+        str, typer.Option(help="'default', 'classical', or a model of 'declump train regions'.")
+    ] = "default",
+    prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a comparison that is in the folder.")] = False,
+) -> None:
+    """Compare methods on one image: one picture, one table, the time of each, and Dice where the truth is known."""
+    from declump import comparison, io
+    from declump.io.folders import check_free
+
+    check_free(out, overwrite=overwrite)
+    chosen = None if methods is None else [name for name in map(str.strip, methods.split(",")) if name]
+    names = comparison.method_names(chosen)
+    picture = io.read_image(image)
+    cells = None
+    if truth is not None:
+        from declump.cli.evaluate import read_cells
+
+        cells = read_cells(truth)
+    with progress_bar("methods") as progress:
+        compared = comparison.compare(
+            picture, methods=names, regions=regions, prior=prior, truth=cells, progress=progress
+        )
+    files = comparison.write_comparison(compared, picture, out, truth=cells, overwrite=overwrite)
+    _print_table(compared)
+    for what, ending in (("picture", "png"), ("table", "csv"), ("page", "md")):
+        typer.echo(f"{what:<9} {files[ending]}")
+    failed = [one for one in compared if one.segmentation is None]
+    for one in failed:
+        tell(f"{one.name} failed: {one.reason}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print_table(compared: Sequence[Compared]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    scored = any(one.score is not None for one in compared)
+    table = Table()
+    table.add_column("method", no_wrap=True)
+    for name in ("cells", "seconds", *(("Dice", "FNo") if scored else ())):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in compared:
+        cells = "failed" if one.segmentation is None else str(len(one.segmentation))
+        figures = ["-", "-"] if one.score is None else [f"{one.score.dice_all:.3f}", f"{one.score.fno:.3f}"]
+        table.add_row(one.name, cells, f"{one.seconds:.2f}", *(figures if scored else ()))
+    Console().print(table)
