@@ -24,7 +24,7 @@ HEAD = """# Reference
 Written by `python docs/reference.py` from the command line's own help and the docstrings; what the files mean is told
 in [the command line](command-line.md) and [formats](formats.md).
 """
-MODULES = ("io", "simulate", "pictures", "evaluation", "datasets", "batch")
+MODULES = ("io", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch")
 
 
 def reference() -> str:

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from declump import datasets, evaluation, io, pictures, simulate
+    from declump import datasets, evaluation, importance, io, pictures, simulate
     from declump.contours import ShapeExamples, shape_examples
     from declump.evaluation import Score, score
     from declump.learning import learn_prior
     from declump.measurements import Measurements, measure
+    from declump.nuclear import segment_nuclei
     from declump.pipeline import evolve, segment
     from declump.prior import ShapePrior
     from declump.regions import Regions, find_regions
@@ -39,10 +40,11 @@ _HOME = {
     "measure": "declump.measurements",
     "score": "declump.evaluation",
     "segment": "declump.pipeline",
+    "segment_nuclei": "declump.nuclear",
     "shape_examples": "declump.contours",
     "split": "declump.splitting",
 }
-_MODULES = ("datasets", "evaluation", "io", "pictures", "simulate")
+_MODULES = ("datasets", "evaluation", "importance", "io", "pictures", "simulate")
 
 __all__ = [
     "Measurements",
@@ -57,12 +59,14 @@ __all__ = [
     "evolve",
     "find_regions",
     "find_seeds",
+    "importance",
     "io",
     "learn_prior",
     "measure",
     "pictures",
     "score",
     "segment",
+    "segment_nuclei",
     "shape_examples",
     "simulate",
     "split",

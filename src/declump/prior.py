@@ -40,6 +40,9 @@ class ShapePrior:
         What is known of how far a cell extends in its clump; see :mod:`declump.reach`. None knows shapes only.
     card : mapping
         What the prior was made from, for people: text and numbers.
+    examples : (N, K) float64, optional
+        Shapes it was learnt from, in pixels; kept only where the hypotheses are to be these alone
+        (``Settings.hypotheses``).
     """
 
     mean: NDArray[np.float64]
@@ -47,6 +50,7 @@ class ShapePrior:
     variances: NDArray[np.float64]
     reach: ReachModel | None = None
     card: Mapping[str, Any] = field(default_factory=dict)
+    examples: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that are no prior."""
@@ -62,6 +66,11 @@ class ShapePrior:
             raise ValueError("a prior holds finite numbers only; these arrays have NaN or infinity")
         if self.mean.min() <= 0 or (count and self.variances.min() <= 0):
             raise ValueError("mean radii and variances of a prior are positive; these are not all so")
+        if self.examples is not None:
+            kept = np.ascontiguousarray(self.examples, dtype=np.float64)
+            object.__setattr__(self, "examples", kept)
+            if kept.ndim != 2 or not len(kept) or kept.shape[1] != rays or not np.isfinite(kept).all():
+                raise ValueError(f"examples of a prior are finite radii (N, {rays}); given were {kept.shape}")
 
     @property
     def rays(self) -> int:
@@ -74,6 +83,7 @@ class ShapePrior:
         radii: ArrayLike | ShapeExamples,
         *,
         weights: ArrayLike | None = None,
+        in_covariance: bool = False,
         modes: int | None = None,
         explained: float = EXPLAINED,
         card: Mapping[str, Any] | None = None,
@@ -81,7 +91,8 @@ class ShapePrior:
         """Learn a prior from shape examples (equations 6 and 7).
 
         The importance of the examples enters the mean; the covariance about that mean counts every example once, as
-        printed. Examples that the image border cuts, as :func:`declump.shape_examples` flags them, stay out.
+        printed, unless it is to be weighted, too. Examples that the image border cuts, as
+        :func:`declump.shape_examples` flags them, stay out.
 
         Parameters
         ----------
@@ -89,6 +100,8 @@ class ShapePrior:
             Radii of whole cells in pixels.
         weights : (N,) float, optional
             Importance of each example, 1 by default; only ratios matter.
+        in_covariance : bool
+            Whether the weights enter the covariance, too (not in the paper).
         modes : int, optional
             Number of modes t. By default the first that hold more than ``explained`` of the variance.
         explained : float
@@ -122,8 +135,11 @@ class ShapePrior:
                 "cut by the image border are out"
             )
         mean = importance @ examples / importance.sum()
-        vectors, variances = _principal_modes(examples - mean, noise=1e-18 * float(mean @ mean))
-        count = _mode_count(variances, explained) if modes is None else modes
+        centred = examples - mean
+        if in_covariance and weights is not None:
+            centred *= np.sqrt(importance * len(examples) / importance.sum())[:, None]
+        vectors, variances = principal_modes(centred, noise=1e-18 * float(mean @ mean))
+        count = mode_count(variances, explained) if modes is None else modes
         if not 0 <= count <= len(variances):
             raise ValueError(f"these examples have {len(variances)} modes of variation; asked for were {count}")
         return cls(mean, vectors[:, :count], variances[:count], card=dict(card or {}))
@@ -141,6 +157,8 @@ class ShapePrior:
         arrays = {"mean": self.mean, "modes": self.modes, "variances": self.variances}
         if self.reach is not None:
             arrays["reach"] = np.array([self.reach.spread, self.reach.intercept, *self.reach.weights])
+        if self.examples is not None:
+            arrays["examples"] = self.examples
         arrays["card"] = np.frombuffer(json.dumps(dict(self.card), sort_keys=True).encode(), dtype=np.uint8)
         path = Path(path)
         unfinished = path.with_name(path.name + ".unfinished")
@@ -186,7 +204,8 @@ class ShapePrior:
                 if "reach" in arrays:
                     spread, intercept, *weights = arrays["reach"]
                     reach = ReachModel(np.array(weights), float(intercept), float(spread))
-            return cls(mean, modes, variances, reach, card)
+                examples = arrays.get("examples")
+            return cls(mean, modes, variances, reach, card, examples)
         except (
             ValueError,
             TypeError,
@@ -220,7 +239,7 @@ def turned_and_mirrored(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64
     return np.concatenate([np.roll(both, shift, axis=1) for shift in shifts])
 
 
-def _principal_modes(centred: NDArray[np.float64], noise: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def principal_modes(centred: NDArray[np.float64], noise: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Eigenvectors and eigenvalues of the covariance 1/N sum(c c^T), without those that rounding makes.
 
     Of each vector the largest entry is positive, so that it does not depend on the machine.
@@ -234,7 +253,8 @@ def _principal_modes(centred: NDArray[np.float64], noise: float) -> tuple[NDArra
     return vectors * np.where(largest < 0, -1.0, 1.0), values[:count]
 
 
-def _mode_count(variances: NDArray[np.float64], explained: float) -> int:
+def mode_count(variances: NDArray[np.float64], explained: float) -> int:
+    """First number of modes, by falling variance, that hold more than this share of the variance."""
     if not 0 < explained <= 1:
         raise ValueError(f"the explained share of variance lies in (0, 1]; given was {explained}")
     if not variances.size:

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from declump import __version__
-from declump.cli import demo, evaluate, evolve, info, report, segment, simulate, split, train
+from declump.cli import compare, demo, evaluate, evolve, info, report, reproduce, segment, simulate, split, train
 from declump.cli.terminal import show_warning, tell
 from declump.errors import sentence
 
@@ -29,6 +29,8 @@ app.command()(split.split)
 app.command()(simulate.simulate)
 app.command()(report.report)
 app.command()(evaluate.evaluate)
+app.command()(compare.compare)
+app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)

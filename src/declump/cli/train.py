@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from declump.cli import importance as weighing
 from declump.cli.terminal import progress_bar
 
 LAYOUTS = "Data in the ISBI 2014 or 2015 layout, COCO, masks of objects, or label images."
@@ -42,15 +43,37 @@ def prior(
     nuclei: Annotated[
         bool, typer.Option("--nuclei", help="Learn the shapes of the nuclei instead of the cells.")
     ] = False,
+    importance: weighing.Method = "none",
+    setting: weighing.Setting = "joint",
+    step: weighing.StepSize = 1.0,
+    tries: weighing.Tries = 10,
+    cycles: weighing.Cycles = 2,
+    seed: weighing.Seed = 0,
+    jobs: weighing.Jobs = None,
+    log: weighing.Log = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Learn what shapes to expect from images with whole masks."""
+    """Learn what shapes to expect from images with whole masks. Interrupted, the same command goes on."""
     _check_free(out, overwrite)
+    if log is not None:
+        _check_free(log, overwrite)
+        if importance != "printed":
+            raise ValueError("--log writes what --importance printed does; give both or none")
 
     from declump import datasets, learn_prior
+    from declump.datasets import AnnotatedImage
 
     folders = _given(folders, data)
-    readers = [datasets.read(folder) for folder in folders]  # complain of every folder before reading any image
+
+    def images() -> Iterator[AnnotatedImage]:
+        readers = [datasets.read(folder) for folder in folders]  # complain of every folder before reading any image
+        found = chain.from_iterable(readers)
+        return map(datasets.objects.nuclei_of, found) if nuclei else found
+
+    shapes: dict[str, Any] = {"rays": rays, "modes": modes, "copies": not no_copies}
+    how = {"setting": setting, "step": step, "tries": tries, "cycles": cycles, "rng": seed, "reach": not no_reach}
+    state = out.with_name(f"{out.stem}-importance.json")
+    weights = weighing.learnt_importance(images(), importance, state, jobs, shapes, how)
     card = {"data": [folder.resolve().name for folder in folders], "command": shlex.join(["declump", *sys.argv[1:]])}
     seen = 0
 
@@ -61,18 +84,12 @@ def prior(
             seen += 1
             progress(seen, None)
 
-        images = chain.from_iterable(readers)
-        learnt = learn_prior(
-            map(datasets.objects.nuclei_of, images) if nuclei else images,
-            rays=rays,
-            modes=modes,
-            copies=not no_copies,
-            reach=not no_reach,
-            card=card,
-            progress=count,
-        )
+        learnt = learn_prior(images(), reach=not no_reach, importance=weights, card=card, progress=count, **shapes)
     out.parent.mkdir(parents=True, exist_ok=True)
     learnt.save(out)
+    if log is not None and weights is not None:
+        weighing.write_log(weights, log)
+    state.unlink(missing_ok=True)
     typer.echo(
         f"{learnt.card['whole cells']} whole cells of {learnt.card['cells']} in {seen} images: mean radius "
         f"{learnt.mean.mean():.1f} px, {learnt.variances.size} modes{', reach learnt' if learnt.reach else ''}"

@@ -1,0 +1,105 @@
+"""The paper's experiments on both public data sets and on simulated smears, put into docs/results.md.
+
+    python benchmarks/results.py --data ../shared/data
+
+Runs ``declump reproduce`` with true regions (core alone, the paper's five folds, its parameter studies on its own data)
+and end to end with the fold models of benchmarks/models, on images these did not see. What is done already for the same
+commit is kept, so that an interrupted run goes on. Takes about half an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from pages import ROOT, commit, replace_part
+
+MODELS = ROOT / "benchmarks" / "models"
+FOUND = [
+    word for fold in "ab" for kind in ("regions", "rays") for word in (f"--{kind}", str(MODELS / f"{kind}-{fold}.onnx"))
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: its folder, its title in the page, and the arguments of the command."""
+
+    name: str
+    title: str
+    arguments: tuple[str, ...]
+    data: bool = True
+
+
+CASES = (
+    Case("isbi2015-true", "ISBI 2015, true regions", ("isbi2015", "--study", "all")),
+    Case("isbi2014-true", "ISBI 2014, true regions", ("isbi2014",)),
+    Case("isbi2015-end-to-end", "ISBI 2015, end to end", ("isbi2015", *FOUND)),
+    Case("isbi2014-end-to-end", "ISBI 2014, end to end", ("isbi2014", *FOUND)),
+    Case("simulated-he", "Simulated smears, H&E, true regions", ("simulated-he",), data=False),
+)
+
+
+def reproduced(case: Case, out: Path, data: Path, jobs: int | None) -> Path:
+    """Run a case, or go on with it; give its folder."""
+    folder = out / case.name
+    words = [sys.executable, "-m", "declump.cli", "reproduce", *case.arguments, "-o", str(folder)]
+    words += ["--data", str(data)] if case.data else []
+    words += ["--jobs", str(jobs)] if jobs else []
+    words += ["--resume"] if (folder / "run.json").exists() else []
+    print(f"{case.title}: {folder}", flush=True)
+    subprocess.run(words, check=True)
+    return folder
+
+
+def section(case: Case, folder: Path) -> str:
+    """Text of a run for the page: headings lower, plots for the study tables, no pictures of the data."""
+    text = (folder / "results.md").read_text().split("## Visual comparison")[0]
+    text = re.sub(r"^# .*$", f"### {case.title}", text, count=1, flags=re.MULTILINE)
+    text = re.sub(r"^## ", "#### ", text, flags=re.MULTILINE)
+    text = re.sub(r"^- (version|command): .*\n", "", text, flags=re.MULTILINE)
+    for plot in sorted(folder.glob("study-*.svg")):
+        shutil.copyfile(plot, ROOT / "docs" / "pictures" / f"{case.name}-{plot.name}")
+    pattern = r"^#### Study of .*$"
+    names = iter([path.name.removesuffix("-accuracy.svg") for path in _in_order(folder)])
+
+    def with_plots(found: re.Match[str]) -> str:
+        name = next(names)
+        shown = [f"![{kind}](pictures/{case.name}-{name}-{kind}.svg)" for kind in ("accuracy", "time")]
+        return f"{found.group()}\n\n{' '.join(shown)}"
+
+    return re.sub(pattern, with_plots, text, flags=re.MULTILINE).strip()
+
+
+def _in_order(folder: Path) -> list[Path]:
+    """Plots in the order of their tables."""
+    return [path for name in ("K", "t", "E") if (path := folder / f"study-{name}-accuracy.svg").exists()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--out", type=Path, help="folder for the runs; by default build/reproduce/COMMIT")
+    parser.add_argument("--only", default="", help="only runs with this in their name; the page is not changed")
+    parser.add_argument("--jobs", type=int)
+    options = parser.parse_args()
+    if not options.data.is_dir():
+        sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
+    out = options.out or ROOT / "build" / "reproduce" / commit()
+    chosen = [case for case in CASES if options.only in case.name]
+    folders = [reproduced(case, out, options.data, options.jobs) for case in chosen]
+    if options.only:
+        return
+    origin = f"Measured by `python benchmarks/results.py` at commit {commit()}."
+    sections = [section(case, folder) for case, folder in zip(chosen, folders, strict=True)]
+    shutil.copyfile(folders[-1] / "comparison.png", ROOT / "docs" / "pictures" / "comparison.png")
+    shown = "![simulated smears, one row an example, one column a method](pictures/comparison.png)"
+    replace_part("docs/results.md", "reproduce", "\n\n".join([origin, *sections, shown]))
+
+
+if __name__ == "__main__":
+    main()

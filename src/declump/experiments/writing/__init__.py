@@ -1,0 +1,1 @@
+"""Tables and figures of a run as files: Markdown, CSV, LaTeX, and one HTML page."""
