@@ -248,7 +248,12 @@ def page(compared: Sequence[Compared]) -> str:
             *("-" if value is None else f"{value:.3f}" for value in values),
         ]
         lines.append(f"| {' | '.join(texts)} |")
-    lines += ["", "All methods had the same regions; finding those is not in the seconds.", ""]
+    lines += [
+        "",
+        "All methods had the same regions; finding those is not in the seconds. declump may count spots as nuclei that "
+        "the others are not shown, and add cells where no nucleus was found: that is part of it.",
+        "",
+    ]
     lines += [f"- {one.title} failed: {one.reason}" for one in compared if one.reason]
     lines += [f"- {one.title}: {one.reference}." for one in compared]
     return "\n".join(lines) + "\n"

@@ -113,6 +113,7 @@ class Work:
         for index in task.images:
             found = find_regions(self.images.load(index).image, model=task.fold.regions)
             arrays |= {f"clump{index}": np.packbits(found.clump, axis=1), f"nuclei{index}": found.nuclei}
+            arrays |= {} if found.candidates is None else {f"candidates{index}": found.candidates}
         write_arrays(task.path, arrays, {"fingerprint": task.fingerprint})
 
     def _segment(self, task: Task) -> None:
@@ -172,5 +173,5 @@ def _read_regions(path: Path) -> Mapping[int, Regions]:
         if name.startswith("nuclei"):
             index, nuclei = int(name.removeprefix("nuclei")), arrays[name]
             clump = np.unpackbits(arrays[f"clump{index}"], axis=1, count=nuclei.shape[1]).astype(np.bool_)
-            result[index] = Regions(clump, nuclei)
+            result[index] = Regions(clump, nuclei, candidates=arrays.get(f"candidates{index}"))
     return result
