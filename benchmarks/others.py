@@ -121,7 +121,8 @@ def main() -> None:
         *(row(label, method, images, degrees, "greedy") for label, method in FOUND.items()),
     ]
     pairs = simulated()
-    nuclei = [*simulated_nuclei(), "", *real_nuclei(options.data.parent, options.models)]
+    origin = f"Measured by `python benchmarks/others.py --write` at commit {commit()}."
+    nuclei = [origin, "", *simulated_nuclei(), "", *real_nuclei(options.data.parent, options.models)]
     print("\n".join([*text, "", *pairs, "", *nuclei]))
     if options.write:
         replace_part("docs/others.md", "nuclei", "\n".join(nuclei))

@@ -2,9 +2,10 @@
 
     python benchmarks/results.py --data ../shared/data
 
-Runs ``declump reproduce`` with true regions (core alone, the paper's five folds, its parameter studies on its own data)
-and end to end with the fold models of benchmarks/models, on images these did not see. What is done already for the same
-commit is kept, so that an interrupted run goes on. Takes about half an hour on two cores.
+Runs ``declump reproduce`` with true regions (core alone, the paper's five folds, its parameter studies on its data), the
+same with ray proposals, and end to end, the latter two with the fold models of benchmarks/models on images these did not
+see. What is done already for the same commit is kept, so that an interrupted run goes on. Takes about half an hour on
+two cores.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from pathlib import Path
 from pages import ROOT, commit, replace_part
 
 MODELS = ROOT / "benchmarks" / "models"
-FOUND = [
-    word for fold in "ab" for kind in ("regions", "rays") for word in (f"--{kind}", str(MODELS / f"{kind}-{fold}.onnx"))
-]
+RAYS = [word for fold in "ab" for word in ("--rays", str(MODELS / f"rays-{fold}.onnx"))]
+FOUND = [word for fold in "ab" for word in ("--regions", str(MODELS / f"regions-{fold}.onnx"))] + RAYS
+SEEING = ("--methods", "joint,rays,lsf,mcl,mpw,cf,star")
+"""Methods that look at the image, beside shapes alone."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Case:
 CASES = (
     Case("isbi2015-true", "ISBI 2015, true regions", ("isbi2015", "--study", "all")),
     Case("isbi2014-true", "ISBI 2014, true regions", ("isbi2014",)),
+    Case("isbi2015-rays", "ISBI 2015, true regions, rays on unseen images", ("isbi2015", *RAYS, *SEEING)),
+    Case("isbi2014-rays", "ISBI 2014, true regions, rays on unseen images", ("isbi2014", *RAYS, *SEEING)),
     Case("isbi2015-end-to-end", "ISBI 2015, end to end", ("isbi2015", *FOUND)),
     Case("isbi2014-end-to-end", "ISBI 2014, end to end", ("isbi2014", *FOUND)),
     Case("simulated-he", "Simulated smears, H&E, true regions", ("simulated-he",), data=False),

@@ -60,8 +60,7 @@ def write_all(
         Those of the tables.
     studied : sequence of Study
     reference : str, optional
-        Method that the others are tested against; by default ``rays`` end to end where it was run, else ``joint``,
-        else the first.
+        Method that the others are tested against; by default ``rays``, ``joint``, or the first that was run.
     command : str
         What was asked for.
 
@@ -74,7 +73,7 @@ def write_all(
     results = Results(everything.plan, tuple(methods), everything.tested, everything.facts)
     tables: list[Table] = [fold_table(run.images, run.plan, results)]
     if methods:
-        chosen = _reference(methods, reference, run.plan.regions)
+        chosen = _reference(methods, reference)
         tables += [pixel_table(results, data.printed), overlap_table(results, data.printed)]
         tables += [comparison_table(results, chosen, data.printed)] if len(methods) > 1 else []
         tables.append(time_table(results))
@@ -134,14 +133,13 @@ def write_record(run: Run, data: DataSet, command: str) -> None:
     write_bytes(run.out / "run.json", (json.dumps(content, indent=1) + "\n").encode())
 
 
-def _reference(methods: Sequence[Method], name: str | None, regions: str) -> Method:
+def _reference(methods: Sequence[Method], name: str | None) -> Method:
     by_name = {method.name: method for method in methods}
     if name is not None:
         if name not in by_name:
             raise ValueError(f"there is no method {name!r} to test against; choose of {', '.join(by_name)}")
         return by_name[name]
-    wanted = ("joint", "rays") if regions == "true" else ("rays", "joint")
-    return next((by_name[one] for one in wanted if one in by_name), methods[0])
+    return next((by_name[one] for one in ("rays", "joint") if one in by_name), methods[0])
 
 
 def _facts(run: Run, data: DataSet, command: str, failed: Sequence[str]) -> Mapping[str, str]:

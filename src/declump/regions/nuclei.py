@@ -20,7 +20,7 @@ ROUND = 0.9
 LARGE = 1.5
 """A piece with less than this many areas of a usual nucleus is one nucleus, if it is round."""
 SMALLEST_PART = 0.25
-"""Smallest share of a piece, or of two usual nuclei, that is cut off: less is a bulge."""
+"""Smallest share of a piece that is cut off: less is a bulge."""
 
 LONGEST_TOUCH = 0.4
 """A nucleus with more of the image border along it than this, in diameters, is cut by it."""
@@ -175,7 +175,7 @@ def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list
     # notches need outlines that are clean to a pixel, which those of a network are not.
     depth, seeds = depths(padded), find_seeds(padded)
     every = basins(seeds, depth)[1:-1, 1:-1]
-    parts, least = every, SMALLEST_PART * min(piece.sum(), 2 * usual)
+    parts, least = every, SMALLEST_PART * piece.sum()
     while (areas := np.bincount(parts.ravel())[1:]).min() < least:
         seeds = np.delete(seeds, areas.argmin(), axis=0)
         parts = basins(seeds, depth)[1:-1, 1:-1]
