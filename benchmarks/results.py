@@ -2,9 +2,10 @@
 
     python benchmarks/results.py --data ../shared/data
 
-Runs ``declump reproduce`` with true regions (core alone, the paper's five folds, its parameter studies on its data), with
-ray proposals, and end to end, the latter two with the fold models of benchmarks/models on images these did not see. What
-is done already for the same commit is kept, so that an interrupted run goes on. Takes about half an hour on two cores.
+Runs ``declump reproduce`` with true regions (core alone, the paper's five folds, its parameter studies on its data),
+with true regions and ray proposals, and end to end; the latter two with the fold models of benchmarks/models on images
+these did not see. What is done already for the same commit is kept, so that an interrupted run goes on. It takes half
+an hour on two cores.
 """
 
 from __future__ import annotations
