@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from declump import _kernels
 
 MINIMUM_RAYS = 16
+LEAST_RADIUS = 0.5
+"""No evolved radius is less, in pixels: a seed lies in its cell."""
 RAY_STEP = 0.5
 """Distance in pixels between two looks at a mask along a ray; a crossing is then interpolated between two looks."""
 

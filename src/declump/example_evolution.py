@@ -18,8 +18,6 @@ from declump.prior import ShapePrior
 from declump.settings import Settings
 
 Floats = NDArray[np.float64]
-LEAST_RADIUS = 0.5
-"""Radii in pixels are at least this, as in the evolution."""
 
 
 def evolve_clump_by_examples(clump: Clump, prior: ShapePrior, settings: Settings, *, scale: float = 1.0) -> Evolution:
@@ -88,7 +86,7 @@ def _aligned(clump: Clump, shapes: Floats) -> tuple[Floats, Floats, Floats]:
     radii = np.empty((*scales.shape, rays))
     for cell, example in np.ndindex(*scales.shape):
         turned = np.roll(shapes[example], round(rotations[cell, example] * rays / (2 * np.pi)))
-        radii[cell, example] = np.maximum(scales[cell, example] * turned, LEAST_RADIUS)
+        radii[cell, example] = np.maximum(scales[cell, example] * turned, contours.LEAST_RADIUS)
     return radii, scales, rotations
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from declump import _kernels
 from declump.alignment import TOLERATED, largest_copy
 from declump.clumps import Clump
-from declump.contours import directions, first_exits
+from declump.contours import LEAST_RADIUS, directions, first_exits
 from declump.energy import PolarTable, polar_table, ray_misfit, robust_weights
 from declump.evidence.record import Evidence
 from declump.layering import Layering, expected_layers
@@ -175,7 +175,7 @@ class Landscape:
                 basis[cell],
             )
         basis[:, :, -2:] *= POSE_UNITS
-        np.maximum(radii, 0.5, out=radii)
+        np.maximum(radii, LEAST_RADIUS, out=radii)
         if self.settings.evolve_pose:
             return State(parameters, radii, basis, self.soft(parameters, radii))
         self.follow_alignment(radii, basis)

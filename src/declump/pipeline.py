@@ -18,6 +18,7 @@ from declump.evidence.candidates import confirmed
 from declump.evidence.gathering import gathered
 from declump.evidence.record import Evidence
 from declump.evolution import Evolution, evolve_clump
+from declump.following import followed
 from declump.prior import ShapePrior
 from declump.regions import Regions, find_regions
 from declump.regions.find import NUCLEUS_MICROMETRES
@@ -107,6 +108,7 @@ def evolve(
     for clump in clumps:
         if clump.cells.size:
             evolution = evolve_at_fitting_resolution(clump, prior, chosen, size, evidence)
+            evolution = _followed(clump, evolution, chosen, size * prior.mean.mean())
             radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
             records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
             done += len(clump.cells)
@@ -229,6 +231,20 @@ def evolve_at_fitting_resolution(
     radii = evolution.radii * stride
     history = [value * stride**2 for value in evolution.history[:-1]]
     return replace(evolution, radii=radii, history=(*history, hard_discrepancy(clump.mask, clump.seeds, radii)))
+
+
+def _followed(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
+    """Let outlines follow the edge of the clump, if the settings say so and that explains it no worse."""
+    if not settings.follow:
+        return evolution
+    clump = clump.with_room(int(ROOM * size))
+    radii = followed(clump.mask, clump.seeds, evolution.radii, settings.follow)
+    left = hard_discrepancy(clump.mask, clump.seeds, radii)
+    return (
+        replace(evolution, radii=radii, history=(*evolution.history, left))
+        if left <= evolution.history[-1]
+        else evolution
+    )
 
 
 def _selected(

@@ -47,6 +47,9 @@ class Settings:
         The evolution stops when a step gains less than this share of the energy.
     steps : int
         Bound on the number of steps.
+    follow : float
+        At last, an outline is drawn to the edge of its clump where it is off it by less than this share of its mean
+        radius and no other cell covers that edge (:mod:`declump.following`); 0 leaves it in the hypothesis set.
     hypotheses : "space" or "examples"
         What shapes a cell may have: all of the prior's space, or only the examples it was learnt from (ablation F).
     selection : "trust region" or "level sets"
@@ -69,6 +72,7 @@ class Settings:
     explained: float
     least_decrease: float
     steps: int
+    follow: float
     hypotheses: Literal["space", "examples"] = "space"
     selection: Literal["trust region", "level sets"] = "trust region"
 
@@ -90,6 +94,7 @@ SETTINGS = {
         explained=0.0,
         least_decrease=1e-3,
         steps=60,
+        follow=0.2,
     ),
     "paper": Settings(
         evolve_pose=False,
@@ -107,5 +112,6 @@ SETTINGS = {
         explained=0.05,
         least_decrease=0.0,
         steps=60,
+        follow=0.0,
     ),
 }
