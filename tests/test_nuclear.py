@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import ndimage
 
 import declump
@@ -28,17 +26,19 @@ def cut(truth: np.ndarray, seeds: np.ndarray) -> np.ndarray:
     return basins(seeds, depths(truth.any(axis=0)))
 
 
-@settings(max_examples=12)
-@given(st.floats(1.1, 1.9), st.floats(0, 2 * np.pi), st.floats(0.75, 1), st.floats(1, 1.6), st.floats(0, np.pi))
-def test_overlapping_nuclei_come_out_whole_from_a_cut_through_them(apart, angle, ratio, aspect, turn):
-    first, radius = np.array([45.0, 55.0]), 12.0
-    second = first + apart * radius * (1 + ratio) / 2 * np.array([np.sin(angle), np.cos(angle)])
-    truth = np.stack([ellipse(first, radius, aspect, turn), ellipse(second, ratio * radius)])
-    labels = cut(truth, np.stack([first, second]))
-    whole = declump.score(truth, whole_nuclei(labels).masks, matching="order").dice
-    halves = declump.score(truth, labels == np.array([1, 2])[:, None, None], matching="order").dice
-    assert whole.mean() > 0.93
-    assert whole.mean() > halves.mean() - 0.02
+def test_overlapping_nuclei_come_out_whole_from_a_cut_through_them():
+    rng = np.random.default_rng(0)
+    whole, halves = [], []
+    for _ in range(30):
+        apart, angle, ratio, aspect, turn = rng.uniform((1.1, 0, 0.75, 1, 0), (1.9, 2 * np.pi, 1, 1.6, np.pi))
+        first, radius = np.array([45.0, 55.0]), 12.0
+        second = first + apart * radius * (1 + ratio) / 2 * np.array([np.sin(angle), np.cos(angle)])
+        truth = np.stack([ellipse(first, radius, aspect, turn), ellipse(second, ratio * radius)])
+        labels = cut(truth, np.stack([first, second]))
+        whole.append(declump.score(truth, whole_nuclei(labels).masks, matching="order").dice_all)
+        halves.append(declump.score(truth, labels == np.array([1, 2])[:, None, None], matching="order").dice_all)
+    assert np.min(whole) > 0.93
+    assert np.mean(whole) > max(0.98, np.mean(halves) + 0.02)
 
 
 def test_two_discs_share_the_pixels_in_both():

@@ -108,7 +108,7 @@ def evolve(
     for clump in clumps:
         if clump.cells.size:
             evolution = evolve_at_fitting_resolution(clump, prior, chosen, size, evidence)
-            evolution = _followed(clump, evolution, chosen, size * prior.mean.mean())
+            evolution = followed_evolution(clump, evolution, chosen, size * prior.mean.mean())
             radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
             records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
             done += len(clump.cells)
@@ -233,7 +233,7 @@ def evolve_at_fitting_resolution(
     return replace(evolution, radii=radii, history=(*history, hard_discrepancy(clump.mask, clump.seeds, radii)))
 
 
-def _followed(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
+def followed_evolution(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
     """Let outlines follow the edge of the clump, if the settings say so and that explains it no worse."""
     if not settings.follow:
         return evolution

@@ -77,9 +77,8 @@ def record_growth(
     """
     from declump.clumps import evidence_of, split_clumps
     from declump.evolution import evolve_clump
-    from declump.pipeline import ROOM, estimated_scale
+    from declump.pipeline import ROOM, chosen_settings, estimated_scale, followed_evolution
     from declump.prior import ShapePrior
-    from declump.settings import SETTINGS, Settings
 
     found = split_clumps(mask, seeds)
     if clump is not None and not 0 <= clump < len(found):
@@ -87,8 +86,7 @@ def record_growth(
     chosen = max(found, key=lambda one: one.cells.size, default=None) if clump is None else found[clump]
     if chosen is None or not chosen.cells.size:
         raise ValueError("no seed lies in the clump, so that nothing grows; give the seeds of its cells")
-    if not isinstance(setting, Settings) and setting not in SETTINGS:
-        raise ValueError(f"the setting is {' or '.join(map(repr, SETTINGS))}, or a Settings; given was {setting!r}")
+    settings = chosen_settings(setting)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     scale = estimated_scale(found, prior)
     chosen = chosen.with_room(int(ROOM * scale * prior.mean.mean()))
@@ -96,12 +94,15 @@ def record_growth(
     evolution = evolve_clump(
         chosen,
         prior,
-        setting if isinstance(setting, Settings) else SETTINGS[setting],
+        settings,
         scale=scale,
         evidence=None if evidence is None else evidence_of(chosen, evidence),
         on_step=lambda radii: steps.append(radii.copy()),
     )
-    return Growth(chosen, np.array(steps), evolution.history)
+    last = followed_evolution(chosen, evolution, settings, scale * prior.mean.mean())
+    if len(last.history) > len(evolution.history):
+        steps.append(last.radii)
+    return Growth(chosen, np.array(steps), last.history)
 
 
 def growth_strip(
