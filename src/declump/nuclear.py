@@ -18,7 +18,8 @@ from declump import contours
 from declump.off_centre import seen_off_centre
 from declump.pipeline import CROWDING, evolve
 from declump.prior import ShapePrior
-from declump.regions import Regions, find_regions
+from declump.regions import Regions
+from declump.regions.find import regions_for
 from declump.segmentation import Segmentation
 from declump.splitting import SETTING, centred
 
@@ -67,14 +68,7 @@ def segment_nuclei(
     >>> len(whole), bool((whole.masks.sum(axis=0) == 2).any())
     (2, True)
     """
-    if isinstance(regions, Regions):
-        if np.shape(image)[:2] != regions.clump.shape:
-            raise ValueError(
-                f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
-            )
-        found = regions
-    else:
-        found = find_regions(image, model=regions, diameter=diameter, pixel_size=pixel_size)
+    found = regions_for(image, regions, diameter=diameter, pixel_size=pixel_size)
     return whole_nuclei(found.nuclei, prior=prior, progress=progress)
 
 

@@ -20,8 +20,8 @@ from declump.evidence.record import Evidence
 from declump.evolution import Evolution, evolve_clump
 from declump.following import followed
 from declump.prior import ShapePrior
-from declump.regions import Regions, find_regions
-from declump.regions.find import NUCLEUS_MICROMETRES
+from declump.regions import Regions
+from declump.regions.find import NUCLEUS_MICROMETRES, regions_for
 from declump.segmentation import ClumpRecord, Segmentation
 from declump.settings import SETTINGS, Settings
 
@@ -167,14 +167,7 @@ def segment(
     Segmentation
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
     """
-    if isinstance(regions, Regions):
-        if np.shape(image)[:2] != regions.clump.shape:
-            raise ValueError(
-                f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
-            )
-        found = regions
-    else:
-        found = find_regions(image, model=regions, diameter=diameter, pixel_size=pixel_size)
+    found = regions_for(image, regions, diameter=diameter, pixel_size=pixel_size)
     if evidence is None:
         evidence = "clump" if setting == "paper" else DEFAULT_EVIDENCE
     if isinstance(evidence, str):

@@ -42,7 +42,7 @@ def test_a_method_sees_one_clump_at_a_time_with_room_round_it() -> None:
     nuclei[10, 10], nuclei[35, 50], nuclei[5, 50] = 1, 2, 3
     seen = []
 
-    def whole(clump):  # type: ignore[no-untyped-def]
+    def whole(clump):
         seen.append(clump)
         return clump.mask[None]
 

@@ -14,7 +14,7 @@ FRAMES = ["frame004", "frame007", "frame010", "frame011", "frame016"]
 
 @pytest.mark.parametrize("way", ["paper", "conventional"])
 def test_folds_of_both_ways(way: str) -> None:
-    plan = plan_folds(11, way=way)  # type: ignore[arg-type]
+    plan = plan_folds(11, way=way)
     assert [fold.number for fold in plan.folds] == [1, 2, 3, 4, 5]
     assert sorted(image for fold in plan.folds for image in fold.own) == list(range(11))
     for fold in plan.folds:

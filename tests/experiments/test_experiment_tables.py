@@ -143,12 +143,12 @@ def test_folds_as_the_paper_prints_them(results: Results) -> None:
 def test_printed_figures_agree_with_the_papers_own_text() -> None:
     others = ("LSF", "MCL", "MPW", "CF")
     for stain, gain in (("pap", 0.0475), ("he", 0.055)):  # "an improvement, on average, 4.75 % ... 5.50 % ... TPR"
-        mean = np.mean([printed_pixels(row, stain)["TPR"][0] for row in others])  # type: ignore[arg-type]
-        assert printed_pixels("Ours", stain)["TPR"][0] - mean == pytest.approx(gain)  # type: ignore[arg-type]
+        mean = np.mean([printed_pixels(row, stain)["TPR"][0] for row in others])
+        assert printed_pixels("Ours", stain)["TPR"][0] - mean == pytest.approx(gain)
     for stain, gain in (("pap", 0.0425), ("he", 0.0475)):  # "with the overall improvement of 4.25 % and 4.75 %"
-        mean = np.mean([printed_bins(row, stain)["overall"][0] for row in others])  # type: ignore[arg-type]
-        assert printed_bins("Ours", stain)["overall"][0] - mean == pytest.approx(gain)  # type: ignore[arg-type]
-    tests = [printed_tests(row, stain) for row in (*others, "Ours-F", "Ours-M", "Ours-L") for stain in ("pap", "he")]  # type: ignore[arg-type]
+        mean = np.mean([printed_bins(row, stain)["overall"][0] for row in others])
+        assert printed_bins("Ours", stain)["overall"][0] - mean == pytest.approx(gain)
+    tests = [printed_tests(row, stain) for row in (*others, "Ours-F", "Ours-M", "Ours-L") for stain in ("pap", "he")]
     assert max(value for test in tests if test for value in test.values()) < 0.05
     assert printed_tests("Ours", "pap") is None
 

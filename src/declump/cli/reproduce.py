@@ -104,10 +104,11 @@ def reproduce(
 
 
 def _kind(regions: list[str]) -> Literal["true", "train", "models"]:
-    words = [word for word in regions if word in ("true", "train")]
-    if words and len(regions) > 1:
+    if len(regions) > 1 and {"true", "train"} & set(regions):
         raise ValueError(f"the regions are true, or trained, or of models; given were {', '.join(regions)} together")
-    return words[0] if words else "models"  # type: ignore[return-value]
+    if regions == ["true"]:
+        return "true"
+    return "train" if regions == ["train"] else "models"
 
 
 def _plan(

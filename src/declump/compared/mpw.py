@@ -19,6 +19,7 @@ from declump.clumps import Clump
 from declump.compared.by_clump import ROOM, Masks, crop_of, crossing_border, grey_levels, segment_by_clump
 from declump.compared.edges import inner_gradient
 from declump.compared.ellipses import ellipse_radii
+from declump.pipeline import CROWDING
 from declump.prior import ShapePrior
 from declump.regions import Regions
 from declump.segmentation import Segmentation
@@ -36,8 +37,6 @@ BARRIER = 0.06
 ROUNDS = 10
 SETTLED = 0.01
 """The mutual watersheds end when a smaller share of the clump's pixels changes."""
-CROWDING = 0.94
-"""Usual ratio of the radius of a disc with a clump's area per nucleus to that of a disc with a whole cell's area."""
 LINE_WEIGHT = 0.15
 """How much a hidden point of an outline counts in the fit of its ellipse, against 1 of an open one."""
 OPEN = 1.5

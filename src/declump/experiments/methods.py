@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,7 +56,8 @@ class Learning:
         how: dict[str, Any] = {"copies": self.copies, "reach": self.reach, "rays": self.rays, "modes": self.modes}
         if self.modes is not None:
             shapes = learn_prior(known, copies=False, reach=False, rays=self.rays, modes=0, with_examples=True).examples
-            every = ShapePrior.fit(turned_and_mirrored(shapes) if self.copies else shapes, explained=1.0)  # type: ignore[arg-type]
+            assert shapes is not None
+            every = ShapePrior.fit(turned_and_mirrored(shapes) if self.copies else shapes, explained=1.0)
             how["modes"] = min(self.modes, every.variances.size)
         if self.importance:
             from declump.importance import learn_importance
@@ -188,17 +188,6 @@ def available_methods(*, rays: bool) -> tuple[Method, ...]:
     rays : bool
         Whether there are ray models.
     """
-    needs = {"importance": "declump.importance", "level sets": "declump.level_evolution"}
-    there = {what: find_spec(module) is not None for what, module in needs.items()}
-
-    def runs(method: Method) -> bool:
-        assert method.settings is not None and method.learning is not None
-        return (
-            (rays or method.evidence != "rays")
-            and (there["importance"] or not method.learning.importance)
-            and (there["level sets"] or method.settings.selection != "level sets")
-        )
-
     compared = [
         Method(
             name,
@@ -209,9 +198,8 @@ def available_methods(*, rays: bool) -> tuple[Method, ...]:
             group="compared",
         )
         for name, method in COMPARED.items()
-        if find_spec(f"declump.compared.{name}") is not None
     ]
-    return (*(method for method in OURS if runs(method)), *compared)
+    return (*(method for method in OURS if rays or method.evidence != "rays"), *compared)
 
 
 def chosen_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[Method, ...]:

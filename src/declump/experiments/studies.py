@@ -15,7 +15,7 @@ from declump.settings import SETTINGS
 
 Name = Literal["K", "t", "E"]
 TITLES = {"K": "radii of an outline, K", "t": "modes, t", "E": "threshold E*, share of the clump"}
-VALUES: dict[str, tuple[float, ...]] = {
+VALUES: dict[Name, tuple[float, ...]] = {
     "K": (90, 180, 360, 720),
     "t": (2, 5, 10, 15, 20, 30),
     "E": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2),
@@ -57,7 +57,7 @@ def studies(names: Sequence[str]) -> list[Study]:
     unknown = [name for name in names if name not in VALUES]
     if unknown:
         raise ValueError(f"there is no study {unknown[0]!r}; the studies are {', '.join(VALUES)}")
-    return [_study(name) for name in VALUES if name in names]  # type: ignore[arg-type]
+    return [_study(name) for name in VALUES if name in names]
 
 
 def study_tables(results: Results, study: Study) -> Table:

@@ -107,6 +107,19 @@ def find_regions(
     return found if diameter is not None or at == NUCLEUS_DIAMETER else _regions(pixels, path, at, limits, refined)
 
 
+def regions_for(
+    image: ArrayLike, regions: Regions | str | Path, *, diameter: float | None = None, pixel_size: float | None = None
+) -> Regions:
+    """Give regions as they are, if they are of this image, or find them with the model that is named instead."""
+    if not isinstance(regions, Regions):
+        return find_regions(image, model=regions, diameter=diameter, pixel_size=pixel_size)
+    if np.shape(image)[:2] != regions.clump.shape:
+        raise ValueError(
+            f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
+        )
+    return regions
+
+
 def resolution(nuclei: NDArray[np.int32], diameter: float | None = None) -> float:
     """Diameter in pixels at which labelled nuclei are looked at: the one given, the usual one, or theirs if far off."""
     if diameter is not None:
