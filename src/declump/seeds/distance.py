@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-NECK = 0.97
+NECK = 0.93
 """Two deep places are two objects when the neck between them has less than this share of the depth of the shallower."""
-GRAIN = 3.0
-"""Pixels added to both depths before they are compared, so that a neck is also a tenth of a pixel less deep (0.03 x 3):
+GRAIN = 2.0
+"""Pixels added to both depths before they are compared, so that a neck is also a seventh of a pixel less deep (0.07 x 2):
 the pixel grid makes shallower ones of its own."""
 SMOOTHING = 1.0
 """Standard deviation in pixels of the smoothing that takes the stairs of the pixels out of the depths."""
