@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 NECK = 0.93
 """Two deep places are two objects when the neck between them has less than this share of the depth of the shallower."""
 GRAIN = 2.0
-"""Pixels added to both depths before they are compared, so that a neck is also a seventh of a pixel less deep (0.07 x 2):
-the pixel grid makes shallower ones of its own."""
+"""Pixels added to both depths before they are compared, so that a neck is also a seventh of a pixel less deep: the
+pixel grid makes shallower ones of its own."""
 SMOOTHING = 1.0
 """Standard deviation in pixels of the smoothing that takes the stairs of the pixels out of the depths."""
 
