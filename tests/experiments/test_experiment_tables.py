@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -168,3 +170,13 @@ def test_all_ways_of_writing_tell_the_same(results: Results) -> None:
     page = html_page("a < b", {"data": "x & y"}, [table], plots={"table2": ["<svg></svg>"]})
     assert '<td class="best">1.000 ± 0.000</td>' in page and "a &lt; b" in page and "x &amp; y" in page
     assert shown not in page and page.count("<tr") == 1 + len(table.rows)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex to typeset a table")
+def test_latex_typesets_a_table_no_wider_than_the_page(results: Results, tmp_path: Path) -> None:
+    head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
+    (tmp_path / "table.tex").write_text(f"{head}\n{latex(overlap_table(results, 'pap'))}\n\\end{{document}}\n")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert "Overfull" not in run.stdout and (tmp_path / "table.pdf").stat().st_size > 1000
