@@ -89,21 +89,28 @@ def cuts_between_notches(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -
 
 def find_notches(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> Notches:
     """Find the inward corners of the outline of a mask, those of holes included."""
+    found: list[tuple[Floats, Floats, Floats]] = []
+    for points, length, sizes in outlines_with_sizes(mask, deep, depth):
+        chosen, normals = notch_places(points, length, sizes)
+        found.append((points[chosen], normals, sizes[chosen]))
+    return Notches(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def outlines_with_sizes(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list[tuple[Floats, float, Floats]]:
+    """Smooth outlines of a mask and its holes: points (n, 2), length, and the depth (n,) of what each point lies on."""
     from scipy.spatial import KDTree
     from skimage.measure import find_contours
 
     deep_depths = depth[tuple(np.floor(deep + 0.5).astype(int).T)]
     tree = KDTree(deep)
-    found: list[tuple[Floats, Floats, Floats]] = []
+    result = []
     for outline in find_contours(np.pad(mask, 1).astype(np.float64), 0.5):
         points, length = evenly_smoothed(outline[:-1] - 1)
         # A point belongs to the object to whose outline, were it a disc, it is nearest.
         _, near = tree.query(points, k=range(1, min(8, len(deep)) + 1))
         ratios = np.linalg.norm(points[:, None] - deep[near], axis=2) / deep_depths[near]
-        sizes = deep_depths[near[np.arange(len(points)), ratios.argmin(axis=1)]]
-        chosen, normals = notch_places(points, length, sizes)
-        found.append((points[chosen], normals, sizes[chosen]))
-    return Notches(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        result.append((points, length, deep_depths[near[np.arange(len(points)), ratios.argmin(axis=1)]]))
+    return result
 
 
 def evenly_smoothed(outline: Floats) -> tuple[Floats, float]:
@@ -132,21 +139,38 @@ def notch_places(points: Floats, length: float, sizes: Floats) -> tuple[NDArray[
     """
     from scipy import ndimage
 
+    below, arms, normal = bends(points, length, sizes)
+    excess = below - DEPTH * arms - GRAIN
+    reach = int(np.median(arms) / (length / len(points)) + 0.5)
+    highest = excess >= ndimage.maximum_filter1d(excess, 2 * reach + 1, mode="wrap")
+    chosen = np.flatnonzero(highest & (excess > 0))
+    return chosen, normal[chosen]
+
+
+def bends(points: Floats, length: float, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+    """How an outline bends at each point; see :func:`notch_places`.
+
+    Returns
+    -------
+    below : (n,) float64
+        How far a point lies inwards of the line between the ends of its arms, in pixels.
+    arms : (n,) float64
+        Length of an arm, in pixels.
+    inwards : (n, 2) float64
+        Unit vectors into the mask.
+    """
     count = len(points)
     spacing = length / count
-    arms = np.rint(np.maximum(ARM * sizes, SHORTEST_ARM) / spacing).astype(int)
-    arms = np.clip(arms, 1, max(count // 4, 1))
+    steps = np.rint(np.maximum(ARM * sizes, SHORTEST_ARM) / spacing).astype(int)
+    steps = np.clip(steps, 1, max(count // 4, 1))
     index = np.arange(count)
-    before, after = points[index - arms], points[(index + arms) % count]
+    before, after = points[index - steps], points[(index + steps) % count]
     chord = after - before
     reach = np.maximum(np.hypot(*chord.T), 1e-9)
     # find_contours runs with the mask, the higher values, always on the same side: the normal points into it.
     normal = np.column_stack([chord[:, 1], -chord[:, 0]]) / reach[:, None]
     below = np.sum((points - (before + after) / 2) * normal, axis=1)
-    excess = below - DEPTH * arms * spacing - GRAIN
-    highest = excess >= ndimage.maximum_filter1d(excess, 2 * int(np.median(arms)) + 1, mode="wrap")
-    chosen = np.flatnonzero(highest & (excess > 0))
-    return chosen, normal[chosen]
+    return below, steps * spacing, normal
 
 
 def _cuts(mask: NDArray[np.bool_], notches: Notches) -> list[tuple[Floats, Floats]]:

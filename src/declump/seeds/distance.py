@@ -32,7 +32,7 @@ def depths(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.asarray(ndimage.gaussian_filter(distance, SMOOTHING, mode="nearest") * mask)
 
 
-def deepest_places(depth: NDArray[np.float64]) -> NDArray[np.float64]:
+def deepest_places(depth: NDArray[np.float64], *, neck: float = NECK, grain: float = GRAIN) -> NDArray[np.float64]:
     """Deep places between which there are necks.
 
     In the logarithm of the depth a ratio is a difference, so this is the h-maxima transform with one h for all sizes.
@@ -41,6 +41,8 @@ def deepest_places(depth: NDArray[np.float64]) -> NDArray[np.float64]:
     ----------
     depth : (H, W) float
         Of a mask; see :func:`depths`.
+    neck, grain
+        See ``NECK`` and ``GRAIN``.
 
     Returns
     -------
@@ -50,8 +52,8 @@ def deepest_places(depth: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy import ndimage
     from skimage.morphology import local_maxima, reconstruction
 
-    height = np.log(depth + GRAIN)
-    levelled = reconstruction(height + np.log(NECK), height, method="dilation")
+    height = np.log(depth + grain)
+    levelled = reconstruction(height + np.log(neck), height, method="dilation")
     labels, _ = ndimage.label(local_maxima(levelled) & (depth > 0), np.ones((3, 3)))
     if not labels.any():
         # Of a few pixels, no neck or height is to be told.

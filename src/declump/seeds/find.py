@@ -1,4 +1,4 @@
-"""Seeds of the objects of a mask: its deep places, and more where opposite notches of the outline ask for a cut.
+"""Seeds of the objects of a mask, as its necks and the notches of its outline tell.
 
 Where a network knows the centres of such objects, its word goes first.
 """
@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.clumps import checked_mask, split_clumps
 from declump.seeds.concavity import Cut, cuts_between_notches
-from declump.seeds.distance import basins, deepest_places, depths, middles
+from declump.seeds.distance import deepest_places, depths, middles
+from declump.seeds.joining import objects_of
 
 Method = Literal["both", "distance", "concavity"]
 
-NEAR = 0.15
-"""A notch nearer to another basin than this share of a cut's length is one of the neck to it."""
 SPLINTER = 0.3
 """Parts less deep than this share of what they were cut from are no objects."""
 
@@ -48,8 +47,8 @@ def find_seeds(
         ``"distance"``: places that lie deeper in the mask than the necks that lead to deeper ones. That counts objects
         with a neck between them that is clearly narrower than they are. ``"concavity"``: the parts that remain when the
         mask is cut between notches of its outline that face each other. That also counts objects that hide half of
-        each other, but needs outlines that are clean to a pixel. ``"both"``: deep places, and such cuts between the
-        necks.
+        each other, but needs outlines that are clean to a pixel. ``"both"``: the mask is divided along every slight
+        neck and between all such notches, and neighbours that a learnt rule takes for one object are joined again.
     model : str or Path, optional
         Network that finds centres in the image: an ONNX file of ``declump train regions``, or ``"default"``, the one
         that ships with declump, which knows the nuclei of bright-field smears. Pieces of the mask in which it sees no
@@ -61,7 +60,7 @@ def find_seeds(
     -------
     (N, 2) float64
         Row and column, each inside the mask, in the order of their pixels along the rows. Every connected piece
-        (8-neighbours) of the mask has at least one; a convex one that the image border does not cut exactly one.
+        (8-neighbours) of the mask has at least one.
 
     Raises
     ------
@@ -126,56 +125,23 @@ def _inside(piece: NDArray[np.bool_], seeds: NDArray[np.float64]) -> NDArray[np.
 def _seeds_of(piece: NDArray[np.bool_], method: Method) -> NDArray[np.float64]:
     """Seeds of one connected piece."""
     depth = depths(piece)
+    if method == "both":
+        return middles(objects_of(piece), depth)
     deep = deepest_places(depth)
     if method == "distance":
         return deep
-    cuts = cuts_between_notches(piece, deep, depth)
-    if method == "concavity":
-        parts, deep = piece.astype(np.int32), middles(piece.astype(np.int32), depth)
-    else:
-        parts = basins(deep, depth)
-    seeds = []
-    owners = [_divided(cut, parts) for cut in cuts]
-    for label, seed in enumerate(deep, start=1):
-        inner = [cut for cut, owner in zip(cuts, owners, strict=True) if owner == label]
-        divided = _parts(parts == label, inner) if inner else np.empty((0, 2))
-        seeds.append(divided if len(divided) > 1 else seed[None])
-    return np.concatenate(seeds)
+    apart = _between(piece, cuts_between_notches(piece, deep, depth))
+    return apart if len(apart) > 1 else middles(piece.astype(np.int32), depth)
 
 
-def _divided(cut: Cut, parts: NDArray[np.int32]) -> int:
-    """Number of the basin through whose inside a cut runs; 0 for one between two notches of necks, or through none."""
-    rows, columns = cut.pixels.T
-    touched = np.bincount(parts[rows, columns])
-    label = int(touched[1:].argmax()) + 1 if touched.size > 1 else 0
-    near = max(NEAR * float(np.hypot(*(cut.end - cut.start))), 1.5)
-    in_necks = [_meets_another(end, parts, label, near) for end in (cut.start, cut.end)]
-    return 0 if all(in_necks) or 2 * touched[label] <= touched[1:].sum() else label
-
-
-def _meets_another(point: NDArray[np.float64], parts: NDArray[np.int32], label: int, near: float) -> bool:
-    """Tell whether another basin than one's own comes near a point."""
-    first = np.maximum(np.floor(point - near), 0).astype(int)
-    end = np.maximum(np.ceil(point + near), 0).astype(int) + 1
-    window = parts[first[0] : end[0], first[1] : end[1]]
-    return bool(((window > 0) & (window != label)).any())
-
-
-def _parts(basin: NDArray[np.bool_], cuts: list[Cut]) -> NDArray[np.float64]:
-    """Middles of the parts into which cuts divide a basin, without splinters."""
+def _between(piece: NDArray[np.bool_], cuts: list[Cut]) -> NDArray[np.float64]:
+    """Middles of the parts into which cuts divide a piece, without splinters."""
     from scipy import ndimage
 
-    # In its own window, a pixel wider: the number of basins grows with the image.
-    rows, columns = (np.flatnonzero(basin.any(axis=axis)) for axis in (1, 0))
-    origin = np.array([max(rows[0] - 1, 0), max(columns[0] - 1, 0)])
-    window = basin[origin[0] : rows[-1] + 2, origin[1] : columns[-1] + 2].copy()
-    whole = depths(window).max()
+    severed = piece.copy()
     for cut in cuts:
-        down, right = (cut.pixels - origin).T
-        inside = (down >= 0) & (right >= 0) & (down < window.shape[0]) & (right < window.shape[1])
-        window[down[inside], right[inside]] = False
-    depth = depths(window)
-    labels, count = ndimage.label(window, np.ones((3, 3)))
+        severed[tuple(cut.pixels.T)] = False
+    depth = depths(severed)
+    labels, count = ndimage.label(severed, np.ones((3, 3)))
     deepest = np.asarray(ndimage.maximum(depth, labels, np.arange(1, count + 1)))
-    found = middles(np.asarray(labels, np.int32), depth) + origin
-    return np.asarray(found[deepest > SPLINTER * whole])
+    return np.asarray(middles(np.asarray(labels, np.int32), depth)[deepest > SPLINTER * depths(piece).max()])

@@ -1,0 +1,215 @@
+"""Learns which parts of a mask are one object from simulated things, and measures it on others.
+
+    python benchmarks/joining.py --write
+
+Needs the extra ``train``. Simulated things are divided too finely, and put together again as the truth says, in random
+order; a small network learns from every two neighbours on the way whether they are one. It is asked for so much
+certainty as is best for other simulated things, and compared on a third lot. No real image is looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+import declump
+import things
+from declump.clumps import split_clumps
+from declump.evaluation import overlap_degree, pool
+from declump.seeds.distance import depths
+from declump.seeds.joining import JoiningRule, objects_of
+from declump.seeds.mosaic import SIGHTS, Mosaic
+from declump.seeds.parts import fine_parts
+from pages import ROOT, commit, replace_part
+from watersheds import counts, from_h_maxima, from_peaks, from_points
+
+SHIPPED = ROOT / "src" / "declump" / "data" / "joining.npz"
+LOTS = {"training": 1, "choice": 2, "test": 3}
+CERTAINTIES = (0.5, 1.0, 1.5, 2.0)
+"""Of which the best is chosen: how much must speak for one object, as the logarithm of the odds."""
+HIDDEN, EPOCHS, BATCH, RATE, DECAY, SLOWER = 32, 60, 256, 3e-3, 1e-3, 0.95
+HELD = 0.9
+"""Two parts of which one object holds this share each may be joined or not: nothing is learnt from them."""
+
+
+def lessons(number: int, lot: int) -> tuple[np.ndarray, np.ndarray]:
+    """What is seen (N, F) of neighbours in one image, and whether each two are one object."""
+    random = np.random.default_rng((lot, number))
+    masks = things.things(random)
+    sights, same = [], []
+    for clump in split_clumps(masks.any(axis=0), np.empty((0, 2))):
+        rows, columns = (slice(start, start + side) for start, side in zip(clump.origin, clump.mask.shape, strict=True))
+        own = masks[:, rows, columns] & clump.mask
+        depth = depths(clump.mask)
+        mosaic = Mosaic(fine_parts(clump.mask, depth), depth)
+        owners, held = owners_of(mosaic, own)
+        fresh = set(mosaic.neighbours())
+        while True:
+            for first, second in sorted(fresh):
+                one = owners[first] == owners[second]
+                if one or not np.any((held[first] > HELD) & (held[second] > HELD)):
+                    sights.append(mosaic.sight(first, second))
+                    same.append(one)
+            joinable = [pair for pair in mosaic.neighbours() if owners[pair[0]] == owners[pair[1]]]
+            if not joinable:
+                break
+            pair = joinable[random.integers(len(joinable))]
+            areas = [mosaic.parts[name].area for name in pair]
+            joint = mosaic.join(*pair)
+            held[joint] = np.average([held[name] for name in pair], axis=0, weights=areas)
+            fresh = {(min(joint, other), max(joint, other)) for other in mosaic.borders[joint]}
+    return np.array(sights).reshape(-1, len(SIGHTS)), np.array(same, dtype=bool)
+
+
+def owners_of(mosaic: Mosaic, masks: np.ndarray) -> tuple[dict[int, int], dict[int, np.ndarray]]:
+    """Which thing each part shows, one that is alone there rather than one below others; and what share each holds."""
+    labels = mosaic.labels
+    alone = masks & (masks.sum(axis=0) == 1)
+    areas = np.bincount(labels.ravel())[1:]
+    held, seen = (
+        np.stack([np.bincount(labels[mask], minlength=areas.size + 1)[1:] / areas for mask in part], axis=1)
+        for part in (masks, alone)
+    )
+    names = range(1, areas.size + 1)
+    return {name: int((held + seen / 2)[name - 1].argmax()) for name in names}, {name: held[name - 1] for name in names}
+
+
+def learnt(sights: np.ndarray, same: np.ndarray) -> JoiningRule:
+    """Train the network."""
+    import torch
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    mean, scale = sights.mean(axis=0), sights.std(axis=0)
+    inputs, wanted = (torch.tensor(part, dtype=torch.float32) for part in ((sights - mean) / scale, same))
+    network = torch.nn.Sequential(
+        torch.nn.Linear(len(SIGHTS), HIDDEN),
+        torch.nn.Tanh(),
+        torch.nn.Linear(HIDDEN, HIDDEN),
+        torch.nn.Tanh(),
+        torch.nn.Linear(HIDDEN, 1),
+    )
+    optimiser = torch.optim.AdamW(network.parameters(), RATE, weight_decay=DECAY)
+    slower = torch.optim.lr_scheduler.ExponentialLR(optimiser, SLOWER)
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(inputs)).split(BATCH):
+            optimiser.zero_grad()
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(network(inputs[batch])[:, 0], wanted[batch])
+            loss.backward()
+            optimiser.step()
+        slower.step()
+    weights = [parameter.detach().numpy().astype(np.float64) for parameter in network.parameters()]
+    return JoiningRule(mean, scale, tuple(weights[::2]), tuple(weights[1::2]))
+
+
+def asking(rule: JoiningRule, certainty: float) -> JoiningRule:
+    """Take two parts for one only if so much speaks for it."""
+    return replace(rule, biases=(*rule.biases[:-1], rule.biases[-1] - certainty))
+
+
+def divided(mask: np.ndarray, rule: JoiningRule | None = None) -> np.ndarray:
+    """Objects (N, H, W) into which a mask is divided, without overlap."""
+    found = []
+    for clump in split_clumps(mask, np.empty((0, 2))):
+        labels = objects_of(clump.mask, rule)
+        for name in range(1, int(labels.max()) + 1):
+            whole = np.zeros(mask.shape, dtype=bool)
+            top, left = clump.origin
+            whole[top : top + labels.shape[0], left : left + labels.shape[1]] = labels == name
+            found.append(whole)
+    return np.array(found)
+
+
+def marks(number: int, lot: int, method: Callable[[np.ndarray], np.ndarray]) -> tuple[declump.Score, np.ndarray]:
+    """How well a method finds the things of one image."""
+    masks = things.things(np.random.default_rng((lot, number)))
+    found = method(masks.any(axis=0))
+    score = declump.score(masks, found, matching="greedy", overlap_degree=overlap_degree(masks))
+    return score, np.array(counts(masks, found))
+
+
+def summary(every: list[tuple[declump.Score, np.ndarray]]) -> tuple[float, float, float, int, int]:
+    """Dice of all and of overlapping things, F1, true and found things."""
+    score = pool([score for score, _ in every])
+    hits, true, found = np.sum([count for _, count in every], axis=0)
+    return score.dice_all, score.dice_overlapping, 2 * hits / (true + found), int(true), int(found)
+
+
+def whole(mask: np.ndarray) -> np.ndarray:
+    return declump.split(mask).masks
+
+
+def from_deep_places(mask: np.ndarray) -> np.ndarray:
+    return from_points(mask, declump.find_seeds(mask, method="distance"))
+
+
+METHODS = {
+    "`declump.split`": whole,
+    "the parts of `find_seeds`, not made whole": divided,
+    'watershed from `find_seeds(method="distance")`': from_deep_places,
+    "watershed, peaks 1 median depth apart": partial(from_peaks, share=1.0),
+    "watershed, h-maxima, h = 0.5 pixels": partial(from_h_maxima, height=0.5),
+    "watershed, h-maxima, h = 1 pixel": partial(from_h_maxima, height=1.0),
+    "watershed, h-maxima, h = 2 pixels": partial(from_h_maxima, height=2.0),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--images", type=int, default=1600, help="simulated images to learn from")
+    parser.add_argument("--others", type=int, default=150, help="images to choose by, and as many to test on")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--measure", action="store_true", help="learn nothing: measure what is shipped")
+    parser.add_argument("--write", action="store_true", help="ship what is learnt; put the figures into docs/others.md")
+    options = parser.parse_args()
+    with ProcessPoolExecutor(options.jobs) as processes:
+        if not options.measure:
+            learn(processes, options.images, options.others, options.write)
+        lines = ["| | all things | overlapping | F1 at IoU 0.5 | found |", "|---|---|---|---|---|"]
+        for label, method in METHODS.items():
+            task = partial(marks, lot=LOTS["test"], method=method)
+            *figures, true, found = summary(list(processes.map(task, range(options.others), chunksize=4)))
+            lines.append(f"| {label} | {' | '.join(f'{value:.3f}' for value in figures)} | {found} |")
+            print(lines[-1], flush=True)
+    origin = (
+        f"Measured by `python benchmarks/joining.py --write` at commit {commit()} on {options.others} simulated "
+        f"images, {true} things."
+    )
+    print(origin)
+    if options.write:
+        replace_part("docs/others.md", "joining", "\n".join([origin, "", *lines]))
+
+
+def learn(processes: ProcessPoolExecutor, images: int, others: int, write: bool) -> None:
+    task = partial(lessons, lot=LOTS["training"])
+    every = list(processes.map(task, range(images), chunksize=8))
+    sights, same = (np.concatenate([lesson[part] for lesson in every]) for part in (0, 1))
+    print(f"{len(same)} pairs of neighbours, of which {same.mean():.0%} are one object", file=sys.stderr)
+    rule = learnt(sights, same)
+    best: tuple[float, JoiningRule] | None = None
+    for certainty in CERTAINTIES:
+        candidate = asking(rule, float(certainty))
+        task = partial(marks, lot=LOTS["choice"], method=partial(divided, rule=candidate))
+        dice, overlapping, f1, true, found = summary(list(processes.map(task, range(others), chunksize=4)))
+        figures = f"Dice {dice:.3f}, overlapping {overlapping:.3f}, F1 {f1:.3f}, {found} of {true} things"
+        print(f"certainty {certainty:+.1f}: {figures}", file=sys.stderr)
+        if best is None or overlapping + f1 > best[0]:
+            best = overlapping + f1, candidate
+    if write and best is not None:
+        layers = enumerate(zip(best[1].weights, best[1].biases, strict=True))
+        arrays = {
+            f"{name}{layer}": part
+            for layer, pair in layers
+            for name, part in zip(("weights", "bias"), pair, strict=True)
+        }
+        np.savez(SHIPPED, mean=best[1].mean, scale=best[1].scale, **arrays)
+
+
+if __name__ == "__main__":
+    main()
