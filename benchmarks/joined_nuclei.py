@@ -15,6 +15,7 @@ from declump.evidence.candidates import confirmed
 from declump.nuclear import whole_nuclei
 from declump.regions import Regions, find_regions
 from declump.sessions import read_card
+from joining import divided
 from watersheds import counts, distinct_seeds, from_h_maxima, from_points
 
 SMEARS = range(9100, 9112)
@@ -45,7 +46,7 @@ def simulated_nuclei() -> list[str]:
         seen = smear.nuclei.sum((1, 2)) >= LEAST_NUCLEUS
         truth, seeds = smear.nuclei[seen], distinct_seeds(smear.nuclei[seen], smear.seeds[seen])
         mask, degree = truth.any(axis=0), overlap_degree(truth)
-        given, found = from_points(mask, seeds), from_points(mask, declump.find_seeds(mask))
+        given, found = from_points(mask, seeds), divided(mask)
         regions = find_regions(smear.image, cut_nuclei=True)
         results = {
             "true union, true seeds: watershed of the distance": given,
@@ -53,7 +54,7 @@ def simulated_nuclei() -> list[str]:
             "true union, watershed of true seeds made whole": whole(given),
             "true union: watershed, h-maxima, h = 0.5 pixels": from_h_maxima(mask, 0.5),
             "true union: watershed, h-maxima, h = 1 pixel": from_h_maxima(mask, 1.0),
-            "true union: watershed from `find_seeds`": found,
+            "true union: the parts of `find_seeds`": found,
             "true union: the same made whole": whole(found),
             "image: nuclei of `find_regions`, cut": of_labels(regions.nuclei),
             "image: `segment_nuclei`": declump.segment_nuclei(smear.image, regions=regions).masks,

@@ -21,6 +21,7 @@ import declump
 from declump.datasets import AnnotatedImage, objects
 from declump.evaluation import overlap_degree, pool
 from joined_nuclei import real_nuclei, simulated_nuclei
+from joining import divided
 from pages import ROOT, commit, replace_part
 from watersheds import counts, distinct_seeds, from_h_maxima, from_peaks, from_points
 
@@ -34,7 +35,7 @@ GIVEN: dict[str, Method] = {
 }
 FOUND: dict[str, Method] = {
     "`declump.split`": lambda mask, _: declump.split(mask).masks,
-    "watershed from `find_seeds`": lambda mask, _: from_points(mask, declump.find_seeds(mask)),
+    "the parts of `find_seeds`, not made whole": lambda mask, _: divided(mask),
     "watershed, peaks 0.5 median depths apart": lambda mask, _: from_peaks(mask, 0.5),
     "watershed, peaks 1 median depth apart": lambda mask, _: from_peaks(mask, 1.0),
     "watershed, h-maxima, h = 0.5 pixels": lambda mask, _: from_h_maxima(mask, 0.5),
