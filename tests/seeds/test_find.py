@@ -45,6 +45,7 @@ def test_a_convex_polygon_has_one_seed(corners, angle, radius):
 
 
 @settings(max_examples=30)
+@example(12.0, 0.75, 1.25, 2.0)
 @given(st.sampled_from([12.0, 25.0, 60.0]), st.floats(0.75, 1), st.floats(1.2, 1.9), angles)
 def test_two_discs_that_overlap_have_a_seed_each(radius, ratio, apart, angle):
     side = int(7 * radius)
@@ -57,6 +58,9 @@ def test_two_discs_that_overlap_have_a_seed_each(radius, ratio, apart, angle):
 
 
 @settings(max_examples=20)
+@example(15.0, 1.58984375, 4.8828125, 1.203125)
+@example(40.0, 1.59375, 4.5, 1.203125)
+@example(40.0, 1.625, 0.0, 1.25)
 @given(st.sampled_from([15.0, 40.0]), st.floats(1.3, 1.8), angles, st.floats(1.2, np.pi))
 def test_three_discs_in_a_chain_or_a_triangle_have_a_seed_each(radius, apart, angle, bend):
     side = int(9 * radius)
