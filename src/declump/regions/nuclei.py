@@ -165,23 +165,23 @@ def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list
     Parts that are too small for nuclei are bulges, and stay with the part they are on, unless that then is too ragged
     to be a nucleus: then what is round of it is cut free.
     """
-    from declump.seeds.distance import depths
-    from declump.seeds.joining import objects_of
-    from declump.seeds.mosaic import Mosaic
+    from declump.seeds.distance import basins, deepest_places, depths
 
     if _solidity(piece) >= ROUND and piece.sum() < LARGE * usual:
         return [piece]
     padded = np.pad(piece, 1)
-    every = objects_of(padded)
-    mosaic, least = Mosaic(every, depths(padded)), SMALLEST_PART * piece.sum()
-    while mosaic.parts[bulge := min(mosaic.parts, key=lambda name: mosaic.parts[name].area)].area < least:
-        borders = mosaic.borders[bulge]
-        mosaic.join(bulge, max(borders, key=lambda name: len(borders[name])))
-    whole = _parts_of(mosaic.labels[1:-1, 1:-1])
+    # By necks alone: notches need outlines that are clean to a pixel, which those of a network are not.
+    depth = depths(padded)
+    seeds = deepest_places(depth)
+    every = basins(seeds, depth)[1:-1, 1:-1]
+    parts, least = every, SMALLEST_PART * piece.sum()
+    while (areas := np.bincount(parts.ravel())[1:]).min() < least:
+        seeds = np.delete(seeds, areas.argmin(), axis=0)
+        parts = basins(seeds, depth)[1:-1, 1:-1]
+    whole = _parts_of(parts)
     if min(map(_solidity, whole)) >= rules.least_solidity:
         return whole
-    cut = _parts_of(every[1:-1, 1:-1])
-    return [part for part in cut if part.sum() >= least and _solidity(part) >= ROUND]
+    return [part for part in _parts_of(every) if part.sum() >= least and _solidity(part) >= ROUND]
 
 
 def _parts_of(labels: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
