@@ -22,10 +22,8 @@ import declump
 import things
 from declump.clumps import split_clumps
 from declump.evaluation import overlap_degree, pool
-from declump.seeds.distance import depths
-from declump.seeds.joining import JoiningRule, objects_of
+from declump.seeds.joining import JoiningRule, fine_mosaic, objects_of
 from declump.seeds.mosaic import SIGHTS, Mosaic
-from declump.seeds.parts import fine_parts
 from pages import ROOT, commit, replace_part
 from watersheds import counts, from_h_maxima, from_peaks, from_points
 
@@ -46,8 +44,7 @@ def lessons(number: int, lot: int) -> tuple[np.ndarray, np.ndarray]:
     for clump in split_clumps(masks.any(axis=0), np.empty((0, 2))):
         rows, columns = (slice(start, start + side) for start, side in zip(clump.origin, clump.mask.shape, strict=True))
         own = masks[:, rows, columns] & clump.mask
-        depth = depths(clump.mask)
-        mosaic = Mosaic(fine_parts(clump.mask, depth), depth)
+        mosaic = fine_mosaic(clump.mask)
         owners, held = owners_of(mosaic, own)
         fresh = set(mosaic.neighbours())
         while True:

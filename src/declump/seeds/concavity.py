@@ -30,6 +30,25 @@ LONGEST_CUT = 1.05
 
 
 @dataclass(frozen=True)
+class SizedOutline:
+    """One closed outline, smooth.
+
+    Attributes
+    ----------
+    points : (n, 2) float64
+        Row and column, about ``STEP`` apart.
+    length : float
+        In pixels.
+    sizes : (n,) float64
+        Depth of the object that each point lies on, in pixels.
+    """
+
+    points: Floats
+    length: float
+    sizes: Floats
+
+
+@dataclass(frozen=True)
 class Notches:
     """Inward corners of the outline of one piece of a mask.
 
@@ -74,8 +93,29 @@ class Cut:
         return np.asarray(np.clip(np.vstack([steps, elbows]), 0, np.array(self.shape) - 1))
 
 
-def cuts_between_notches(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list[Cut]:
+def cuts_between_notches(mask: NDArray[np.bool_], outlines: list[SizedOutline]) -> list[Cut]:
     """Find where a connected mask is to be cut: between notches of its outline that face each other.
+
+    Parameters
+    ----------
+    mask : (H, W) bool
+    outlines : list of SizedOutline
+        Of the mask; see :func:`sized_outlines`.
+    """
+    return [Cut(start, end, mask.shape) for start, end in _cuts(mask, find_notches(outlines))]
+
+
+def find_notches(outlines: list[SizedOutline]) -> Notches:
+    """Find the inward corners of outlines."""
+    found: list[tuple[Floats, Floats, Floats]] = []
+    for outline in outlines:
+        chosen, normals = notch_places(outline.points, outline.length, outline.sizes)
+        found.append((outline.points[chosen], normals, outline.sizes[chosen]))
+    return Notches(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def sized_outlines(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list[SizedOutline]:
+    """Smooth outlines of a mask and of its holes.
 
     Parameters
     ----------
@@ -84,20 +124,6 @@ def cuts_between_notches(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -
         Its deep places, which tell how large objects are there (:func:`declump.seeds.distance.deepest_places`).
     depth : (H, W) float64
     """
-    return [Cut(start, end, mask.shape) for start, end in _cuts(mask, find_notches(mask, deep, depth))]
-
-
-def find_notches(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> Notches:
-    """Find the inward corners of the outline of a mask, those of holes included."""
-    found: list[tuple[Floats, Floats, Floats]] = []
-    for points, length, sizes in outlines_with_sizes(mask, deep, depth):
-        chosen, normals = notch_places(points, length, sizes)
-        found.append((points[chosen], normals, sizes[chosen]))
-    return Notches(*(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-def outlines_with_sizes(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list[tuple[Floats, float, Floats]]:
-    """Smooth outlines of a mask and its holes: points (n, 2), length, and the depth (n,) of what each point lies on."""
     from scipy.spatial import KDTree
     from skimage.measure import find_contours
 
@@ -109,7 +135,8 @@ def outlines_with_sizes(mask: NDArray[np.bool_], deep: Floats, depth: Floats) ->
         # A point belongs to the object to whose outline, were it a disc, it is nearest.
         _, near = tree.query(points, k=range(1, min(8, len(deep)) + 1))
         ratios = np.linalg.norm(points[:, None] - deep[near], axis=2) / deep_depths[near]
-        result.append((points, length, deep_depths[near[np.arange(len(points)), ratios.argmin(axis=1)]]))
+        sizes = deep_depths[near[np.arange(len(points)), ratios.argmin(axis=1)]]
+        result.append(SizedOutline(points, length, sizes))
     return result
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.clumps import checked_mask, split_clumps
-from declump.seeds.concavity import Cut, cuts_between_notches
+from declump.seeds.concavity import Cut, cuts_between_notches, sized_outlines
 from declump.seeds.distance import deepest_places, depths, middles
 from declump.seeds.joining import objects_of
 
@@ -130,7 +130,7 @@ def _seeds_of(piece: NDArray[np.bool_], method: Method) -> NDArray[np.float64]:
     deep = deepest_places(depth)
     if method == "distance":
         return deep
-    apart = _between(piece, cuts_between_notches(piece, deep, depth))
+    apart = _between(piece, cuts_between_notches(piece, sized_outlines(piece, deep, depth)))
     return apart if len(apart) > 1 else middles(piece.astype(np.int32), depth)
 
 

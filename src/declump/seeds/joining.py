@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from heapq import heappop, heappush
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.seeds.distance import depths
+from declump.seeds.concavity import sized_outlines
+from declump.seeds.distance import deepest_places, depths
 from declump.seeds.mosaic import SIGHTS, Mosaic
+from declump.seeds.outline import Outline
 from declump.seeds.parts import fine_parts
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]
 
 COVERED = 0.95
 """A part is no object if its neighbours' discs cover this share of its own, the largest that fits in."""
@@ -70,10 +74,16 @@ def objects_of(piece: NDArray[np.bool_], rule: JoiningRule | None = None) -> NDA
     rule : JoiningRule, optional
         By default the one that ships with declump.
     """
-    depth = depths(piece)
-    mosaic = Mosaic(fine_parts(piece, depth), depth)
+    mosaic = fine_mosaic(piece)
     join_alike(mosaic, shipped_rule() if rule is None else rule)
     return mosaic.labels
+
+
+def fine_mosaic(piece: NDArray[np.bool_]) -> Mosaic:
+    """Divide a connected mask (H, W) too finely."""
+    depth = depths(piece)
+    outlines = sized_outlines(piece, deepest_places(depth), depth)
+    return Mosaic(fine_parts(piece, depth, outlines), depth, Outline.of(outlines))
 
 
 def join_alike(mosaic: Mosaic, rule: JoiningRule) -> None:
@@ -82,28 +92,50 @@ def join_alike(mosaic: Mosaic, rule: JoiningRule) -> None:
     First of all go the parts that show no object of their own, whatever their necks: the place between three discs may
     lie deeper than their middles.
     """
-    while (hidden := _most_covered(mosaic)) is not None:
-        pairs = [(min(hidden, other), max(hidden, other)) for other in mosaic.borders[hidden]]
-        merits = rule(np.array([mosaic.sight(*pair) for pair in pairs]))
-        mosaic.join(*pairs[int(merits.argmax())])
-    known: dict[tuple[int, int], float] = {}
-    fresh = mosaic.neighbours()
-    while fresh or known:
-        sights = np.array([mosaic.sight(*pair) for pair in fresh]).reshape(-1, len(SIGHTS))
-        known.update(zip(fresh, rule(sights).tolist(), strict=True))
-        best = max(known, key=lambda pair: known[pair])
-        if known[best] <= 0:
+    _join_covered(mosaic, rule)
+    merits: dict[Pair, float] = {}
+    queue: list[tuple[float, Pair]] = []
+
+    def judge(pairs: list[Pair]) -> None:
+        for pair, merit in zip(pairs, _merits(mosaic, pairs, rule).tolist(), strict=True):
+            merits[pair] = merit
+            heappush(queue, (-merit, pair))
+
+    judge(mosaic.neighbours())
+    while queue:
+        price, best = heappop(queue)
+        if merits.get(best) != -price:
+            continue  # not as it was when it was judged
+        if price >= 0:
             break
+        for name in best:
+            for pair in _pairs_of(mosaic, name):
+                merits.pop(pair, None)
+        judge(_pairs_of(mosaic, mosaic.join(*best)))
+
+
+def _join_covered(mosaic: Mosaic, rule: JoiningRule) -> None:
+    """Give parts whose discs are covered by their neighbours', the most covered first, to the most alike of these."""
+
+    def share(name: int) -> float:
+        # A part that is deepest at a border has no disc of its own: a cut runs through it.
+        return 0.0 if mosaic.is_cut(name) else mosaic.covered(name)
+
+    shares = {name: share(name) for name in mosaic.parts}
+    while shares[most := max(shares, key=lambda name: shares[name])] >= COVERED:
+        pairs = _pairs_of(mosaic, most)
+        best = pairs[int(_merits(mosaic, pairs, rule).argmax())]
         joint = mosaic.join(*best)
-        known = {pair: merit for pair, merit in known.items() if not set(pair) & set(best)}
-        fresh = [(min(joint, other), max(joint, other)) for other in mosaic.borders[joint]]
+        del shares[max(best)]
+        for name in (joint, *mosaic.borders[joint]):
+            shares[name] = share(name)
 
 
-def _most_covered(mosaic: Mosaic) -> int | None:
-    """Number of the part whose disc its neighbours cover most, if they cover it.
+def _pairs_of(mosaic: Mosaic, name: int) -> list[Pair]:
+    """One part with each of its neighbours, the smaller number first."""
+    return [(min(name, other), max(name, other)) for other in mosaic.borders[name]]
 
-    A part that is deepest at a border has no disc of its own: a cut runs through it.
-    """
-    shares = {number: mosaic.covered(number) for number in mosaic.parts if not mosaic.is_cut(number)}
-    most = max(shares, key=lambda number: shares[number], default=None)
-    return most if most is not None and shares[most] >= COVERED else None
+
+def _merits(mosaic: Mosaic, pairs: list[Pair], rule: JoiningRule) -> Floats:
+    """How much (N,) speaks for each pair to be one object."""
+    return rule(np.array([mosaic.sight(*pair) for pair in pairs]).reshape(-1, len(SIGHTS)))

@@ -81,6 +81,8 @@ class Mosaic:
         Parts, numbered from 1.
     depth : (H, W) float64
         Distance of each pixel to the outline of the mask; see :func:`declump.seeds.distance.depths`.
+    outline : Outline
+        Of the mask.
 
     Attributes
     ----------
@@ -90,11 +92,10 @@ class Mosaic:
         Of each part and neighbour, the pairs of pixels (row, column, row, column) on either side.
     """
 
-    def __init__(self, labels: Labels, depth: Floats) -> None:
+    def __init__(self, labels: Labels, depth: Floats, outline: Outline) -> None:
         from scipy import ndimage
 
-        self._outline = Outline.of(labels > 0, depth)
-        self._labels, self._depth, self._mask = labels, depth, labels > 0
+        self._labels, self._depth, self._outline, self._mask = labels, depth, outline, labels > 0
         # The image border is no outline, unless all of it is mask; so depths tell.
         self._rim = self._mask & ~ndimage.minimum_filter(self._mask, 3, mode="nearest")
         numbers = np.arange(1, int(labels.max()) + 1)

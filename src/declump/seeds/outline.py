@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.seeds.concavity import STEP, bends, outlines_with_sizes
-from declump.seeds.distance import deepest_places
+from declump.seeds.concavity import STEP, SizedOutline, bends
 
 if TYPE_CHECKING:
     from scipy.spatial import KDTree
@@ -43,16 +42,16 @@ class Outline:
     roughness: float
 
     @classmethod
-    def of(cls, mask: NDArray[np.bool_], depth: Floats) -> Self:
-        """Look at the outline of a mask (H, W) with these depths."""
+    def of(cls, outlines: list[SizedOutline]) -> Self:
+        """Look at the outlines of a mask."""
         from scipy import ndimage
 
         points, turns, beside = [], [], []
-        for outline, length, sizes in outlines_with_sizes(mask, deepest_places(depth), depth):
-            below, arms, inwards = bends(outline, length, sizes)
-            smoother = ndimage.gaussian_filter1d(outline, SMOOTH / STEP, axis=0, mode="wrap")
-            offsets = np.sum((outline - smoother) * inwards, axis=1)
-            points.append(outline)
+        for outline in outlines:
+            below, arms, inwards = bends(outline.points, outline.length, outline.sizes)
+            smoother = ndimage.gaussian_filter1d(outline.points, SMOOTH / STEP, axis=0, mode="wrap")
+            offsets = np.sum((outline.points - smoother) * inwards, axis=1)
+            points.append(outline.points)
             turns.append(below / arms)
             beside.append(offsets - ndimage.gaussian_filter1d(offsets, WIDE / STEP, mode="wrap"))
         return cls(np.concatenate(points), np.concatenate(turns), float(np.median(np.abs(np.concatenate(beside)))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.seeds.concavity import Cut, cuts_between_notches
+from declump.seeds.concavity import Cut, SizedOutline, cuts_between_notches
 from declump.seeds.distance import basins, deepest_places
 from declump.seeds.mosaic import borders_between
 
@@ -20,7 +20,7 @@ AS_SHALLOW = 1.05
 """A cut runs along a neck if it is nowhere deeper than the neck, this factor and half a pixel allowed."""
 
 
-def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64]) -> NDArray[np.int32]:
+def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64], outlines: list[SizedOutline]) -> NDArray[np.int32]:
     """Divide a connected mask (H, W) into parts, numbered from 1.
 
     Parameters
@@ -28,11 +28,13 @@ def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64]) -> NDArray[
     piece : (H, W) bool
     depth : (H, W) float64
         Of the piece; see :func:`declump.seeds.distance.depths`.
+    outlines : list of SizedOutline
+        Of the piece; see :func:`declump.seeds.concavity.sized_outlines`.
     """
     from scipy import ndimage
 
     places = deepest_places(depth, neck=FINEST_NECK, grain=FINEST_GRAIN)
-    cuts = cuts_between_notches(piece, deepest_places(depth), depth)
+    cuts = cuts_between_notches(piece, outlines)
     parts = basins(places, depth)
     necks = _necks(parts, depth)
     # A watershed finds a neck, but its line may miss the notches at its ends.
