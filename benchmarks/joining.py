@@ -29,7 +29,7 @@ from watersheds import counts, from_h_maxima, from_peaks, from_points
 
 SHIPPED = ROOT / "src" / "declump" / "data" / "joining.npz"
 LOTS = {"training": 1, "choice": 2, "test": 3}
-CERTAINTIES = (0.5, 1.0, 1.5, 2.0)
+CERTAINTIES = (0.0, 0.5, 1.0, 1.5)
 """Of which the best is chosen: how much must speak for one object, as the logarithm of the odds."""
 HIDDEN, EPOCHS, BATCH, RATE, DECAY, SLOWER = 32, 60, 256, 3e-3, 1e-3, 0.95
 HELD = 0.9
@@ -77,14 +77,22 @@ def owners_of(mosaic: Mosaic, masks: np.ndarray) -> tuple[dict[int, int], dict[i
     return {name: int((held + seen / 2)[name - 1].argmax()) for name in names}, {name: held[name - 1] for name in names}
 
 
-def learnt(sights: np.ndarray, same: np.ndarray) -> JoiningRule:
-    """Train the network."""
+def learnt(lessons_of_images: list[tuple[np.ndarray, np.ndarray]]) -> JoiningRule:
+    """Train the network.
+
+    A crowded image has a thousand pairs, many of them hopeless, and two discs have one. So that these are learnt, too,
+    a pair counts less the more there are in its image.
+    """
     import torch
 
     torch.manual_seed(0)
     torch.set_num_threads(1)
+    sights, same = (np.concatenate(part) for part in zip(*lessons_of_images, strict=True))
+    weights = np.concatenate([np.full(len(each), 1 / np.sqrt(max(len(each), 1))) for _, each in lessons_of_images])
     mean, scale = sights.mean(axis=0), sights.std(axis=0)
-    inputs, wanted = (torch.tensor(part, dtype=torch.float32) for part in ((sights - mean) / scale, same))
+    inputs, wanted, counting = (
+        torch.tensor(part, dtype=torch.float32) for part in ((sights - mean) / scale, same, weights / weights.mean())
+    )
     network = torch.nn.Sequential(
         torch.nn.Linear(len(SIGHTS), HIDDEN),
         torch.nn.Tanh(),
@@ -97,12 +105,13 @@ def learnt(sights: np.ndarray, same: np.ndarray) -> JoiningRule:
     for _ in range(EPOCHS):
         for batch in torch.randperm(len(inputs)).split(BATCH):
             optimiser.zero_grad()
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(network(inputs[batch])[:, 0], wanted[batch])
+            answers = network(inputs[batch])[:, 0]
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(answers, wanted[batch], counting[batch])
             loss.backward()
             optimiser.step()
         slower.step()
-    weights = [parameter.detach().numpy().astype(np.float64) for parameter in network.parameters()]
-    return JoiningRule(mean, scale, tuple(weights[::2]), tuple(weights[1::2]))
+    layers = [parameter.detach().numpy().astype(np.float64) for parameter in network.parameters()]
+    return JoiningRule(mean, scale, tuple(layers[::2]), tuple(layers[1::2]))
 
 
 def asking(rule: JoiningRule, certainty: float) -> JoiningRule:
@@ -184,11 +193,11 @@ def main() -> None:
 
 
 def learn(processes: ProcessPoolExecutor, images: int, others: int, write: bool) -> None:
-    task = partial(lessons, lot=LOTS["training"])
-    every = list(processes.map(task, range(images), chunksize=8))
-    sights, same = (np.concatenate([lesson[part] for lesson in every]) for part in (0, 1))
+    """Learn a rule, choose how sure it has to be, and ship it if asked to."""
+    every = list(processes.map(partial(lessons, lot=LOTS["training"]), range(images), chunksize=8))
+    same = np.concatenate([each for _, each in every])
     print(f"{len(same)} pairs of neighbours, of which {same.mean():.0%} are one object", file=sys.stderr)
-    rule = learnt(sights, same)
+    rule = learnt(every)
     best: tuple[float, JoiningRule] | None = None
     for certainty in CERTAINTIES:
         candidate = asking(rule, float(certainty))
