@@ -22,6 +22,10 @@ LARGE = 1.5
 SMALLEST_PART = 0.25
 """Smallest share of a piece that is cut off: less is a bulge."""
 
+NECK, GRAIN = 0.97, 3.0
+"""Necks that part two nuclei: see :mod:`declump.seeds.distance`. Shallower than for other things, because a piece is
+looked at only if it is too large or too hollow for one nucleus."""
+
 LONGEST_TOUCH = 0.4
 """A nucleus with more of the image border along it than this, in diameters, is cut by it."""
 
@@ -172,7 +176,7 @@ def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list
     padded = np.pad(piece, 1)
     # By necks alone: notches need outlines that are clean to a pixel, which those of a network are not.
     depth = depths(padded)
-    seeds = deepest_places(depth)
+    seeds = deepest_places(depth, neck=NECK, grain=GRAIN)
     every = basins(seeds, depth)[1:-1, 1:-1]
     parts, least = every, SMALLEST_PART * piece.sum()
     while (areas := np.bincount(parts.ravel())[1:]).min() < least:
