@@ -60,7 +60,7 @@ def lessons(number: int, lot: int) -> tuple[np.ndarray, np.ndarray]:
             areas = [mosaic.parts[name].area for name in pair]
             joint = mosaic.join(*pair)
             held[joint] = np.average([held[name] for name in pair], axis=0, weights=areas)
-            fresh = {(min(joint, other), max(joint, other)) for other in mosaic.borders[joint]}
+            fresh = set(mosaic.pairs_of(joint))
     return np.array(sights).reshape(-1, len(SIGHTS)), np.array(same, dtype=bool)
 
 
@@ -184,7 +184,7 @@ def main() -> None:
             lines.append(f"| {label} | {' | '.join(f'{value:.3f}' for value in figures)} | {found} |")
             print(lines[-1], flush=True)
     origin = (
-        f"Measured by `python benchmarks/joining.py --write` at commit {commit()} on {options.others} simulated "
+        f"Measured by `python benchmarks/joining.py --measure` at commit {commit()} on {options.others} simulated "
         f"images, {true} things."
     )
     print(origin)

@@ -110,7 +110,7 @@ def test_an_outline_turns_inwards_at_notches_only_and_is_as_rough_as_its_noise()
     outline = outline_of(mask)
     waist = np.sqrt(40**2 - 30**2)
     notches, elsewhere = [(70 - waist, 120), (70 + waist, 120)], [(30, 90), (110, 150), (70, 50), (70, 120)]
-    corner = 0.5 * np.sin(np.arccos(30 / 40)) * 2  # each arm runs at this slope to the line between their ends
+    corner = waist / 40  # each arm runs at this slope to the line between their ends
     np.testing.assert_allclose(outline.corners(np.array(notches)), corner, atol=0.15)
     assert (outline.corners(np.array(elsewhere)) < 0.05).all()
     noise = ndimage.gaussian_filter(np.random.default_rng(0).standard_normal(mask.shape), 2)

@@ -109,9 +109,9 @@ def join_alike(mosaic: Mosaic, rule: JoiningRule) -> None:
         if price >= 0:
             break
         for name in best:
-            for pair in _pairs_of(mosaic, name):
+            for pair in mosaic.pairs_of(name):
                 merits.pop(pair, None)
-        judge(_pairs_of(mosaic, mosaic.join(*best)))
+        judge(mosaic.pairs_of(mosaic.join(*best)))
 
 
 def _join_covered(mosaic: Mosaic, rule: JoiningRule) -> None:
@@ -123,17 +123,12 @@ def _join_covered(mosaic: Mosaic, rule: JoiningRule) -> None:
 
     shares = {name: share(name) for name in mosaic.parts}
     while shares[most := max(shares, key=lambda name: shares[name])] >= COVERED:
-        pairs = _pairs_of(mosaic, most)
+        pairs = mosaic.pairs_of(most)
         best = pairs[int(_merits(mosaic, pairs, rule).argmax())]
         joint = mosaic.join(*best)
         del shares[max(best)]
         for name in (joint, *mosaic.borders[joint]):
             shares[name] = share(name)
-
-
-def _pairs_of(mosaic: Mosaic, name: int) -> list[Pair]:
-    """One part with each of its neighbours, the smaller number first."""
-    return [(min(name, other), max(name, other)) for other in mosaic.borders[name]]
 
 
 def _merits(mosaic: Mosaic, pairs: list[Pair], rule: JoiningRule) -> Floats:

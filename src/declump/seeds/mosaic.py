@@ -96,7 +96,7 @@ class Mosaic:
         from scipy import ndimage
 
         self._labels, self._depth, self._outline, self._mask = labels, depth, outline, labels > 0
-        # The image border is no outline, unless all of it is mask; so depths tell.
+        # As for depths, the image border, where objects are only cut, is no outline.
         self._rim = self._mask & ~ndimage.minimum_filter(self._mask, 3, mode="nearest")
         numbers = np.arange(1, int(labels.max()) + 1)
         areas = np.bincount(labels.ravel(), minlength=numbers.size + 1)[1:]
@@ -123,6 +123,10 @@ class Mosaic:
     def neighbours(self) -> list[tuple[int, int]]:
         """Numbers of all parts that touch, the smaller number first."""
         return [(first, second) for first, others in self.borders.items() for second in others if first < second]
+
+    def pairs_of(self, number: int) -> list[tuple[int, int]]:
+        """Numbers of a part and of each of its neighbours, the smaller number first."""
+        return [(min(number, other), max(number, other)) for other in self.borders[number]]
 
     def sight(self, first: int, second: int) -> Floats:
         """What (F,) is seen of two neighbours: :data:`SIGHTS`."""

@@ -48,7 +48,7 @@ def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64], outlines: l
     severed = np.zeros(piece.shape, dtype=np.bool_)
     for cut in cuts:
         rows, columns = cut.pixels.T
-        own = (parts[rows, columns] == divided_part(cut, parts)) & piece[rows, columns]
+        own = (parts[rows, columns] == _divided_part(cut, parts)) & piece[rows, columns]
         severed[rows[own], columns[own]] = True
     pieces, count = np.zeros_like(parts), 0
     for label, box in enumerate(ndimage.find_objects(parts), start=1):
@@ -59,7 +59,7 @@ def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64], outlines: l
     return _filled(pieces, piece)
 
 
-def divided_part(cut: Cut, parts: NDArray[np.int32]) -> int:
+def _divided_part(cut: Cut, parts: NDArray[np.int32]) -> int:
     """Number of the part through whose inside a cut runs; 0 for one between two notches of necks, or through none."""
     touched = np.bincount(parts[tuple(cut.pixels.T)])
     label = int(touched[1:].argmax()) + 1 if touched.size > 1 else 0
