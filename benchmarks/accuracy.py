@@ -19,7 +19,7 @@ import numpy as np
 import declump
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, folds, pool
-from declump.settings import SETTINGS, Settings
+from declump.evolution.settings import SETTINGS, Settings
 from pages import ROOT, commit, replace_part
 
 READERS = {"isbi2015": isbi2015, "isbi2014": isbi2014}

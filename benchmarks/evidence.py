@@ -24,10 +24,10 @@ from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
 from declump.evidence.candidates import confirmed
-from declump.evidence.gathering import gathered
+from declump.evidence.collect import gathered
+from declump.models import read_card
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions, find_regions
-from declump.segmentation import Segmentation
-from declump.sessions import read_card
 from pages import ROOT, commit, replace_part
 
 READERS = {"ISBI 2015": isbi2015, "ISBI 2014": isbi2014}

@@ -26,7 +26,7 @@ from declump.evaluation import bootstrap_interval, folds
 from declump.importance import Importance, held_out_importance, learn_importance
 from declump.importance.held_out import energy_of_new_shapes
 from declump.importance.printed import Training
-from declump.learning import annotated_clumps
+from declump.training.prior import annotated_clumps
 from pages import ROOT, commit, replace_part
 
 SETTINGS = {"paper": {"copies": False, "reach": False}, "joint": {"copies": True, "reach": True}}

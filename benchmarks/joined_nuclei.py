@@ -12,9 +12,9 @@ import declump
 from declump.datasets import AnnotatedImage, isbi2015
 from declump.evaluation import overlap_degree, pool
 from declump.evidence.candidates import confirmed
-from declump.nuclear import whole_nuclei
+from declump.models import read_card
+from declump.pipelines.nuclei import whole_nuclei
 from declump.regions import Regions, find_regions
-from declump.sessions import read_card
 from joining import divided
 from watersheds import counts, distinct_seeds, from_h_maxima, from_points
 

@@ -20,10 +20,10 @@ import numpy as np
 
 import declump
 import things
-from declump.clumps import split_clumps
 from declump.evaluation import overlap_degree, pool
+from declump.records.clump import split_clumps
 from declump.seeds.joining import JoiningRule, fine_mosaic, objects_of
-from declump.seeds.mosaic import SIGHTS, Mosaic
+from declump.seeds.region_graph import SIGHTS, Mosaic
 from pages import ROOT, commit, replace_part
 from watersheds import counts, from_h_maxima, from_peaks, from_points
 

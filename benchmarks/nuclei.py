@@ -16,11 +16,11 @@ import numpy as np
 
 from choosing import chosen
 from declump.datasets import isbi2014, isbi2015
+from declump.models import read_card
 from declump.regions.channels import channels
 from declump.regions.find import NUCLEUS_DIAMETER, regions_of
 from declump.regions.inference import region_maps
 from declump.regions.nuclei import RULES, NucleusRules
-from declump.sessions import read_card
 from detection import detected
 from pages import ROOT
 

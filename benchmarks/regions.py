@@ -21,8 +21,8 @@ import declump
 from declump import io, simulate
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import pool
+from declump.models import read_card
 from declump.regions.find import find_regions
-from declump.sessions import read_card
 from detection import detected
 from pages import ROOT, commit, replace_part
 

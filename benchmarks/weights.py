@@ -24,8 +24,8 @@ import declump
 from choosing import chosen
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
-from declump.evidence.gathering import gathered
-from declump.settings import SETTINGS, Settings
+from declump.evidence.collect import gathered
+from declump.evolution.settings import SETTINGS, Settings
 from evidence import READERS, Case, cases_of
 from pages import ROOT
 

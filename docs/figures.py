@@ -12,12 +12,12 @@ import imageio.v3 as iio
 import numpy as np
 
 import declump
-from declump.clumps import split_clumps
-from declump.evolution import evolve_clump
+from declump.evolution.settings import SETTINGS
+from declump.evolution.trust_region import evolve_clump
 from declump.pictures import mosaic, overlay
-from declump.pipeline import estimated_scale
-from declump.segmentation import Segmentation
-from declump.settings import SETTINGS
+from declump.evolution.evolve import estimated_scale
+from declump.records.clump import split_clumps
+from declump.records.segmentation import Segmentation
 
 PICTURES = Path(__file__).parent / "pictures"
 

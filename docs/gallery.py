@@ -21,8 +21,8 @@ from skimage.filters import gaussian, threshold_otsu
 import declump
 from declump.datasets import objects
 from declump.pictures import mosaic, overlay
-from declump.roundness import off_centre_ellipses
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
+from declump.shapes.round import off_centre_ellipses
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from pages import ROOT, commit, replace_part
@@ -97,7 +97,7 @@ def simulated_things(name: str, caption: str, apart: float, spread: float, rng: 
     masks = []
     for centre, radius in placed:
         radii = np.roll(shapes[random.integers(len(shapes))], random.integers(360))
-        masks.append(declump.contours.to_mask(centre, radii * radius / 64, shape))
+        masks.append(declump.shapes.contours.to_mask(centre, radii * radius / 64, shape))
     truth = np.array(masks)
     return Scene(name, caption, truth.any(axis=0), declump.split(truth.any(axis=0)), truth)
 

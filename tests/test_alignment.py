@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from declump import _kernels, contours
-from declump.alignment import largest_copy, largest_copy_by_sorting
+from declump import _kernels
+from declump.shapes import contours
+from declump.shapes.alignment import largest_copy, largest_copy_by_sorting
 
 numbers = st.integers(0, 2**32 - 1)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from declump.clumps import checked_mask, evidence_of, seed_pixels, split_clumps
 from declump.evidence import Evidence
+from declump.records.clump import checked_mask, evidence_of, seed_pixels, split_clumps
 
 numbers = st.integers(0, 2**32 - 1)
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from declump import comparison, simulate
+from declump import simulate
 from declump.compared import METHODS, ComparedMethod
+from declump import comparison
 from declump.regions import Regions
 
 SMEAR = simulate.smear((160, 200), cells=3, overlap=0.3, blur=0.5, debris=0, rng=5)

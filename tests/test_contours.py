@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skimage.draw import polygon2mask
 
-from declump import _kernels, contours
-from declump.contours import ShapeExamples, shape_examples
+from declump import _kernels
+from declump.shapes import contours
+from declump.shapes.contours import ShapeExamples, shape_examples
 
 numbers = st.integers(0, 2**32 - 1)
 shares = st.floats(0, 1)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from declump.correction import missing_seeds
-from declump.segmentation import Segmentation
+from declump.pipelines.missing_seeds import missing_seeds
+from declump.records.segmentation import Segmentation
 
 
 def discs(*cells: tuple[float, float, float], shape: tuple[int, int] = (200, 300)) -> Segmentation:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from declump import _kernels, contours, energy
+from declump import _kernels
+from declump.evolution.trust_region import energy
+from declump.shapes import contours
 
 numbers = st.integers(0, 2**32 - 1)
 REACH = 64

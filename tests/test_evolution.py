@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from declump import contours, energy, simulate
-from declump.clumps import Clump, evidence_of, split_clumps
+from declump import simulate
 from declump.evidence import Evidence
-from declump.evolution import Evolution, evolve_clump
-from declump.landscape import Landscape
-from declump.prior import ShapePrior
-from declump.reach import ReachModel
-from declump.settings import SETTINGS
+from declump.evolution.objective import Landscape
+from declump.evolution.settings import SETTINGS
+from declump.evolution.trust_region import Evolution, energy, evolve_clump
+from declump.records.clump import Clump, evidence_of, split_clumps
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior
+from declump.shapes.reach import ReachModel
 
 JOINT, PAPER = SETTINGS["joint"], SETTINGS["paper"]
 

@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import declump
-from declump import _kernels, contours
-from declump.clumps import split_clumps
-from declump.energy import hard_discrepancy, polar_table
-from declump.example_evolution import evolve_clump_by_examples, worths_by_masks
-from declump.prior import ShapePrior
-from declump.settings import SETTINGS
+from declump import _kernels
+from declump.evolution.energy import hard_discrepancy, polar_table
+from declump.evolution.settings import SETTINGS
+from declump.records.clump import split_clumps
+from declump.research.ablations.examples import evolve_clump_by_examples, worths_by_masks
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior
 
 RAYS = 48
 ANGLES = 2 * np.pi * np.arange(RAYS) / RAYS
-FINITE = replace(SETTINGS["paper"], hypotheses="examples", explained=0.0)
+FINITE = replace(SETTINGS["paper"], explained=0.0)
 SHAPES = np.stack(
     [
         np.full(RAYS, 20.0),
@@ -58,7 +59,7 @@ def test_cells_that_are_examples_are_found_again() -> None:
 
 
 @pytest.fixture(scope="module")
-def clump() -> declump.clumps.Clump:
+def clump() -> declump.records.clump.Clump:
     rows, columns = np.mgrid[:140, :170]
     mask = np.zeros((140, 170), bool)
     for row, column, radius in ((50, 60, 30), (70, 100, 34), (90, 60, 26)):
@@ -66,12 +67,12 @@ def clump() -> declump.clumps.Clump:
     return split_clumps(mask, [(50, 60), (70, 100), (90, 60)])[0]
 
 
-def test_no_single_change_lowers_the_discrepancy_in_the_end(clump: declump.clumps.Clump) -> None:
+def test_no_single_change_lowers_the_discrepancy_in_the_end(clump: declump.records.clump.Clump) -> None:
     result = evolve_clump_by_examples(clump, prior_of(SHAPES), FINITE, scale=1.2)
     assert result.stopped == "no decrease"
     assert list(result.history) == sorted(set(result.history), reverse=True)
     assert result.history[-1] == hard_discrepancy(clump.mask, clump.seeds, result.radii)
-    from declump.alignment import largest_copy
+    from declump.shapes.alignment import largest_copy
 
     for cell, seed in enumerate(clump.seeds):
         exits = contours.first_exits(clump.mask, seed, RAYS)
@@ -89,12 +90,12 @@ def test_more_examples_never_explain_less_for_a_single_cell() -> None:
     assert left == sorted(left, reverse=True)
 
 
-def test_it_stops_when_enough_is_explained(clump: declump.clumps.Clump) -> None:
+def test_it_stops_when_enough_is_explained(clump: declump.records.clump.Clump) -> None:
     easy = evolve_clump_by_examples(clump, prior_of(SHAPES), replace(FINITE, explained=0.9), scale=1.2)
     assert (easy.stopped, len(easy.history)) == ("explained", 1)
 
 
-def test_a_prior_without_examples_is_refused(clump: declump.clumps.Clump) -> None:
+def test_a_prior_without_examples_is_refused(clump: declump.records.clump.Clump) -> None:
     with pytest.raises(ValueError, match="keeps no examples"):
         evolve_clump_by_examples(clump, ShapePrior.fit(SHAPES), FINITE)
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import declump
-from declump import contours
-from declump.energy import hard_discrepancy
-from declump.following import followed
-from declump.settings import SETTINGS
+from declump.evolution.energy import hard_discrepancy
+from declump.evolution.settings import SETTINGS
+from declump.evolution.snapping import followed
+from declump.shapes import contours
 
 SHAPE = (120, 160)
 ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]

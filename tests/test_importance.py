@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from declump import contours, simulate
+from declump import simulate
 from declump.datasets import AnnotatedImage
 from declump.importance import Importance, Step, held_out_importance, learn_importance
 from declump.importance.held_out import energy_of_new_shapes, held_out_energy
 from declump.importance.printed import Training
 from declump.importance.statistics import WeightedShapes
 from declump.importance.tries import Energies
-from declump.learning import annotated_clumps, learn_prior
-from declump.prior import ShapePrior, turned_and_mirrored
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior, turned_and_mirrored
+from declump.training.prior import annotated_clumps, learn_prior
 
 RAYS = 48
 HOW = {"rays": RAYS, "copies": False, "reach": False}

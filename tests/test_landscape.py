@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from declump.clumps import Clump, split_clumps
 from declump.evidence import Evidence
-from declump.landscape import POSE_UNITS, Landscape
-from declump.prior import ShapePrior
-from declump.settings import SETTINGS
+from declump.evolution.objective import POSE_UNITS, Landscape
+from declump.evolution.settings import SETTINGS
+from declump.records.clump import Clump, split_clumps
+from declump.shapes.prior import ShapePrior
 
 JOINT = SETTINGS["joint"]
 

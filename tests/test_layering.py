@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from declump import energy
-from declump.layering import Layering, expected_layers
-from declump.settings import SETTINGS
+from declump.evolution.layers import Layering, expected_layers
+from declump.evolution.settings import SETTINGS
+from declump.evolution.trust_region import energy
 
 JOINT = SETTINGS["joint"]
 

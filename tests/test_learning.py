@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from declump import contours, simulate
-from declump.clumps import split_clumps
-from declump.contours import first_exits, shape_examples
+from declump import simulate
 from declump.datasets import AnnotatedImage
-from declump.learning import learn_prior
-from declump.prior import ShapePrior
+from declump.records.clump import split_clumps
+from declump.shapes import contours
+from declump.shapes.contours import first_exits, shape_examples
+from declump.shapes.prior import ShapePrior
+from declump.training.prior import learn_prior
 
 RAYS = 48
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from declump import contours, energy
-from declump.clumps import Clump, split_clumps
-from declump.level_evolution import evolve_clump_by_level_sets
-from declump.prior import ShapePrior
-from declump.settings import SETTINGS
+from declump.evolution.settings import SETTINGS
+from declump.evolution.trust_region import energy
+from declump.records.clump import Clump, split_clumps
+from declump.research.ablations.level_sets import evolve_clump_by_level_sets
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior
 
 JOINT, PAPER = SETTINGS["joint"], SETTINGS["paper"]
 

@@ -8,7 +8,7 @@ from scipy import ndimage
 
 import declump
 from declump.datasets import isbi2015
-from declump.nuclear import second_nuclei, whole_nuclei
+from declump.pipelines.nuclei import second_nuclei, whole_nuclei
 from declump.seeds.distance import basins, depths
 
 SHAPE = (90, 120)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import declump
-from declump.off_centre import seen_off_centre
+from declump.shapes.off_centre import seen_off_centre
 
 
 def covariance(prior: declump.ShapePrior) -> np.ndarray:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from declump import pictures
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 
 def circles(seeds: list[tuple[float, float]], radius: float = 20, shape: tuple[int, int] = (100, 120)) -> Segmentation:

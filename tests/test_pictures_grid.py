@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from declump import pictures
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 
 def cells() -> Segmentation:

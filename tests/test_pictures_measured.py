@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from declump import pictures
 from declump.pictures import pen
 from declump.pictures.legend import readable
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 
 def circles(seeds: list[tuple[float, float]], radius: float = 20, shape: tuple[int, int] = (100, 240)) -> Segmentation:

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from declump import contours, simulate
+from declump import simulate
 from declump.evidence import Evidence
-from declump.pipeline import estimated_scale, evolve
-from declump.prior import ShapePrior, turned_and_mirrored
-from declump.segmentation import Segmentation
-from declump.settings import SETTINGS
+from declump.evolution.settings import SETTINGS
+from declump.evolution.evolve import estimated_scale, evolve
+from declump.records.segmentation import Segmentation
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior, turned_and_mirrored
 
 
 def disc(shape: tuple[int, int], row: float, column: float, radius: float) -> np.ndarray:

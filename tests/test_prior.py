@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from declump import contours
-from declump.contours import ShapeExamples
-from declump.prior import ShapePrior, turned_and_mirrored
-from declump.reach import ReachModel
+from declump.shapes import contours
+from declump.shapes.contours import ShapeExamples
+from declump.shapes.prior import ShapePrior, turned_and_mirrored
+from declump.shapes.reach import ReachModel
 
 
 def examples(count: int = 12, rays: int = 36, number: int = 0) -> np.ndarray:

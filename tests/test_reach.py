@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from declump.reach import (
+from declump.shapes.reach import (
     FARTHEST,
     MEAN_WINDOWS,
     MINIMUM_WINDOWS,

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from declump import contours, roundness
-from declump.prior import ShapePrior
-from declump.roundness import off_centre_ellipses, round_prior
+from declump.shapes import contours
+from declump.shapes import round as roundness
+from declump.shapes.prior import ShapePrior
+from declump.shapes.round import off_centre_ellipses, round_prior
 
 
 def test_it_is_what_a_fit_to_turned_copies_of_the_shapes_comes_to(monkeypatch):

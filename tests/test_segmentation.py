@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from declump import contours
-from declump.segmentation import ClumpRecord, Segmentation
+from declump.records.segmentation import ClumpRecord, Segmentation
+from declump.shapes import contours
 
 
 def two_cells() -> Segmentation:

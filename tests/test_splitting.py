@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import declump
-from declump.segmentation import Segmentation
-from declump.splitting import _shown
+from declump.pipelines.objects import _shown
+from declump.records.segmentation import Segmentation
 
 
 def disc(shape, centre, radius) -> np.ndarray:

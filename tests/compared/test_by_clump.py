@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from level_set_clumps import picture_of, regions_of, two_discs
 
-from declump.clumps import split_clumps
 from declump.compared import METHODS
 from declump.compared.by_clump import ROOM, grey_levels, grey_of, segment_by_clump
 from declump.datasets import isbi2014
 from declump.evaluation import score
+from declump.records.clump import split_clumps
 from declump.regions import Regions
 
 

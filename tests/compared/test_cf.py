@@ -11,8 +11,8 @@ from level_set_clumps import dices, picture_of, regions_of, three_ellipses, two_
 from declump.compared.cf import NOISE, Shapes, cf
 from declump.compared.fragments import SMOOTH_JOINT, Piece, cut_outlines, misfits, shared_out
 from declump.compared.minimal_path import STEEP, closed_path
-from declump.contours import first_exits
-from declump.prior import ShapePrior
+from declump.shapes.contours import first_exits
+from declump.shapes.prior import ShapePrior
 
 
 @pytest.mark.parametrize(("cells", "least"), [(two_discs(), 0.96), (three_ellipses(), 0.92)], ids=["two", "three"])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from declump._kernels import level_sets as kernels
+from declump.compared import level_set_kernels as kernels
 from declump.compared.level_sets import (
     BAND_REACH,
     Flow,

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from level_set_clumps import dices, ellipse, nuclei_of, picture_of, regions_of, three_ellipses, two_discs
 
-from declump.clumps import split_clumps
 from declump.compared import find_method
 from declump.compared.lsf import length_weights, lsf, neighbours
 from declump.compared.sharing import (
@@ -16,6 +15,7 @@ from declump.compared.sharing import (
     outline_pixels,
     shared_out,
 )
+from declump.records.clump import split_clumps
 from declump.regions import Regions
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from level_set_clumps import dices, ellipse, nuclei_of, picture_of, regions_of, three_ellipses, two_discs
 
-from declump.clumps import split_clumps
 from declump.compared import find_method
 from declump.compared.labelling import Gaussian, gaussians_of, label_costs, labelled, neighbouring
 from declump.compared.mcl import mcl, moved_window, region_fit
 from declump.compared.templates import fitted_template, templates_of
-from declump.prior import ShapePrior
+from declump.records.clump import split_clumps
 from declump.regions import Regions
+from declump.shapes.prior import ShapePrior
 
 
 @pytest.fixture(scope="module")

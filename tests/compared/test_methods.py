@@ -12,8 +12,8 @@ import declump
 from declump.cli import compare, segment
 from declump.compared import METHODS, find_method
 from declump.datasets import isbi2014
-from declump.prior import ShapePrior
 from declump.regions import Regions
+from declump.shapes.prior import ShapePrior
 
 OURS = pytest.mark.parametrize("name", ["mpw", "cf"])
 

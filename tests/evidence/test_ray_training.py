@@ -12,13 +12,13 @@ from declump import Regions, simulate
 torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 
 from declump.evidence.proposals import ray_proposals  # noqa: E402
-from declump.evidence.training import loop  # noqa: E402
-from declump.evidence.training.batches import batch  # noqa: E402
-from declump.evidence.training.examples import RayExample, example_of, true_radii  # noqa: E402
-from declump.evidence.training.network import FREE_AXES, TRIED, Proposer, RayNetwork, moments  # noqa: E402
 from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View  # noqa: E402
 from declump.simulate import Smear  # noqa: E402
 from declump.training.export import export  # noqa: E402
+from declump.training.rays import loop
+from declump.training.rays.batches import batch  # noqa: E402
+from declump.training.rays.examples import RayExample, example_of, true_radii  # noqa: E402
+from declump.training.rays.network import FREE_AXES, TRIED, Proposer, RayNetwork, moments  # noqa: E402
 
 
 def disc_smear(seed: tuple[float, float], radius: float, shape: tuple[int, int] = (200, 240)) -> Smear:
@@ -119,7 +119,7 @@ def test_proposals_follow_the_resolution(model: Path) -> None:
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:
-    from declump.sessions import model_path
+    from declump.models import model_path
 
     made = simulate.smear((100, 100), cells=1, rng=3)
     regions = Regions(made.clump, made.nuclei.any(axis=0))

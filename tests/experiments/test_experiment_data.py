@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from declump.experiments import open_data, plan_folds, put_aside
-from declump.experiments.data import NAMES
+from declump.research import open_data, plan_folds, put_aside
+from declump.research.data import NAMES
 
 
 def test_simulated_data_is_drawn_and_says_what_it_stands_for() -> None:

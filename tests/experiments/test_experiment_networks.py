@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from experiment_smears import annotated
 
-from declump.experiments import Run, plan_folds, plan_models, put_aside
-from declump.experiments.methods import FULL, Method
-from declump.experiments.results import gathered_results
-from declump.experiments.work import Work
-from declump.settings import SETTINGS
+from declump.evolution.settings import SETTINGS
+from declump.research import Run, plan_folds, plan_models, put_aside
+from declump.research.methods import FULL, Method
+from declump.research.results import gathered_results
+from declump.research.work import Work
 
 torch = pytest.importorskip("torch", reason="training needs torch")
 
 
 def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from declump.experiments import networks
-    from declump.sessions import read_card
+    from declump.models import read_card
+    from declump.research import networks
 
     for name in ("RAY_SMEARS", "REGION_SMEARS", "CALIBRATION_SMEARS"):
         monkeypatch.setattr(networks, name, 1)
@@ -41,7 +41,7 @@ def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeyp
     fair = plan_models(images.names, [first.regions], [first.rays])
     assert [fold.test for fold in fair.folds] == [first.test] and fair.folds[0].train == first.train
     # The first fold is done, and nothing of it is made again; the second is missing.
-    from declump.experiments.runs import _is_current
+    from declump.research.runs import _is_current
 
     for stage in (run._training, run._finding, run._learning, run._segmenting):
         assert [_is_current(task) for task in stage(plan)] == [True, False]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from declump.experiments.plan import plan_folds, plan_models
+from declump.research.plan import plan_folds, plan_models
 
 MODELS = Path(__file__).resolve().parents[2] / "benchmarks" / "models"
 SHIPPED = Path(__file__).resolve().parents[2] / "src" / "declump" / "data" / "regions.onnx"

@@ -15,15 +15,15 @@ import declump
 from declump.compared import METHODS
 from declump.datasets import AnnotatedImage
 from declump.evaluation import pool, score
-from declump.experiments import Run, chosen_methods, plan_folds, put_aside
-from declump.experiments.examples import chosen_clumps, comparison
-from declump.experiments.images import Images, true_regions
-from declump.experiments.methods import Learning, Method, available_methods
-from declump.experiments.results import gathered_results
-from declump.experiments.studies import studies
-from declump.experiments.work import Work
-from declump.prior import ShapePrior
-from declump.settings import SETTINGS
+from declump.evolution.settings import SETTINGS
+from declump.research import Run, chosen_methods, plan_folds, put_aside
+from declump.research.examples import chosen_clumps, comparison
+from declump.research.images import Images, true_regions
+from declump.research.methods import Learning, Method, available_methods
+from declump.research.results import gathered_results
+from declump.research.studies import studies
+from declump.research.work import Work
+from declump.shapes.prior import ShapePrior
 
 SHAPE = Learning(rays=72)
 QUICK = Method("quick", "quick", replace(SETTINGS["joint"], steps=6), SHAPE)
@@ -58,7 +58,7 @@ def do(run: Run) -> list[str]:
 
 
 def _current(task) -> bool:
-    from declump.experiments.runs import _is_current
+    from declump.research.runs import _is_current
 
     return _is_current(task)
 
@@ -169,7 +169,7 @@ def test_an_image_that_fails_counts_as_missed(images: Images, tmp_path: Path, mo
     name = images.names[part.tested[0].image]
     assert part.facts["failed"] == {name: "this image is too hard"}
     assert part.tested[0].score.dice_all == 0 and part.tested[1].score.dice_all > 0.5
-    from declump.experiments.tables import failures
+    from declump.research.tables import failures
 
     assert failures(gathered_results(run)) == [
         f"quick failed on 1 images, which count as missed; on {name}: this image is too hard"
@@ -212,8 +212,8 @@ def test_ablations_are_settings_of_the_same_pipeline() -> None:
     paper, finite = SETTINGS["paper"], by_name["F"]
     assert by_name["L"].settings == by_name["paper"].settings == paper
     assert by_name["L"].learning == replace(by_name["paper"].learning, importance=False)
-    assert finite.settings == replace(paper, hypotheses="examples") and finite.learning.with_examples
-    assert by_name["M"].settings == replace(paper, selection="level sets")
+    assert finite.settings == paper and finite.solver == "examples" and finite.learning.with_examples
+    assert by_name["M"].settings == paper and by_name["M"].solver == "level sets"
     assert {"joint", "rays", *METHODS} <= set(by_name)
     with pytest.raises(ValueError, match=r"no method 'rays' \('rays' needs --rays"):
         chosen_methods(["rays"], rays=False)

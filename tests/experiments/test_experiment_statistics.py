@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from declump.experiments.statistics import holm, paired_t_test
+from declump.research.statistics import holm, paired_t_test
 
 VALUES = st.floats(-100, 100).map(lambda value: round(value, 3))
 

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 from declump.evaluation import Score
-from declump.experiments.images import Images
-from declump.experiments.methods import Method
-from declump.experiments.paper_figures import printed_bins, printed_pixels, printed_tests
-from declump.experiments.parts import ImageResult
-from declump.experiments.plan import Fold, Plan
-from declump.experiments.results import Results
-from declump.experiments.tables import Table, comparison_table, fold_table, overlap_table, pixel_table, time_table
-from declump.experiments.writing.comma import comma_separated
-from declump.experiments.writing.latex import latex
-from declump.experiments.writing.markdown import markdown
-from declump.experiments.writing.page import html_page
-from declump.segmentation import Segmentation
-from declump.settings import SETTINGS
+from declump.evolution.settings import SETTINGS
+from declump.records.segmentation import Segmentation
+from declump.research.images import Images
+from declump.research.methods import Method
+from declump.research.paper_figures import printed_bins, printed_pixels, printed_tests
+from declump.research.parts import ImageResult
+from declump.research.plan import Fold, Plan
+from declump.research.results import Results
+from declump.research.tables import Table, comparison_table, fold_table, overlap_table, pixel_table, time_table
+from declump.research.writing.csv import comma_separated
+from declump.research.writing.latex import latex
+from declump.research.writing.markdown import markdown
+from declump.research.writing.page import html_page
 
 EMPTY = Segmentation((4, 4), np.zeros((0, 2)), np.zeros((0, 36)), np.zeros(0, np.int64))
 DEGREES = {0: [0.1, 0.3, 0.0], 1: [0.6, 0.9, 0.25]}

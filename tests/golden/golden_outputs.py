@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from declump.batch import run as run_batch
 from declump.compared import METHODS, find_method
 from declump.comparison import compare
 from declump.datasets import AnnotatedImage
-from declump.settings import SETTINGS
+from declump.research.ablations.examples import evolve_clump_by_examples
+from declump.research.ablations.level_sets import evolve_clump_by_level_sets
 
 STORE = Path(__file__).with_name("golden.json")
 SHAPE = (220, 240)
@@ -127,13 +128,9 @@ def evolved() -> Iterator[tuple[str, Any]]:
     yield "coarser grid", declump.evolve(large, seeds)
     known = smear("grey")
     yield "smear", declump.evolve(known.clump, known.seeds)
-    paper = SETTINGS["paper"]
     prior = declump.learn_prior([annotated(0)], rays=72, copies=False, reach=False, with_examples=True)
-    for name, setting in (
-        ("ablation F", replace(paper, hypotheses="examples")),
-        ("ablation M", replace(paper, selection="level sets")),
-    ):
-        yield name, declump.evolve(known.clump, known.seeds, prior=prior, setting=setting)
+    for name, solver in (("ablation F", evolve_clump_by_examples), ("ablation M", evolve_clump_by_level_sets)):
+        yield name, declump.evolve(known.clump, known.seeds, prior=prior, setting="paper", solver=solver)
 
 
 def other_things() -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from declump.io import FORMATS, read, read_contours, read_mask_stack, write_results
-from declump.segmentation import ClumpRecord, Segmentation
+from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILES = {"masks.tif", "contours.json", "cells.csv", "overlay.png"}
 

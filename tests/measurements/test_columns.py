@@ -8,7 +8,7 @@ import pytest
 
 import declump
 from declump.measurements import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, Column
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import declump
 from declump.measurements import Measurements
-from declump.segmentation import ClumpRecord, Segmentation
+from declump.records.segmentation import ClumpRecord, Segmentation
 
 RAYS = 360
 NUCLEUS_COLUMNS = ("nucleus_area_px2", "nucleus_to_cytoplasm_area_ratio", "nucleus_offset", "nucleus_to_outline_px")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from declump.measurements.cover import TOUCHING, cover, neighbours
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 
 def discs(*rows_columns_radii: tuple[float, float, float], shape=(100, 120), rays=180) -> Segmentation:

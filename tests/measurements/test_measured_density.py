@@ -5,7 +5,7 @@ import pytest
 
 from declump.measurements.cover import cover
 from declump.measurements.density import DARKEST, optical_densities
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 SHAPE = (120, 160)
 ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]

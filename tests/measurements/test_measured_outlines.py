@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.measure import regionprops
 
-from declump import contours
 from declump.measurements.outlines import distance_to_outline, outline_geometry, quotient
+from declump.shapes import contours
 
 RAYS = 360
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from declump.measurements.shapes import shape_coefficients
-from declump.prior import ShapePrior, turned_and_mirrored
+from declump.shapes.prior import ShapePrior, turned_and_mirrored
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,12 @@ from declump.regions.inference import _tiles, region_maps
 torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 
 from declump.regions.channels import channels  # noqa: E402
-from declump.regions.training import loop  # noqa: E402
-from declump.regions.training.batches import WINDOW, batch  # noqa: E402
-from declump.regions.training.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
-from declump.regions.training.targets import (  # noqa: E402
+from declump.training.checkpoint import kept_network  # noqa: E402
+from declump.training.export import export  # noqa: E402
+from declump.training.regions import loop
+from declump.training.regions.batches import WINDOW, batch  # noqa: E402
+from declump.training.regions.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
+from declump.training.regions.targets import (  # noqa: E402
     BORDER,
     IGNORED,
     Example,
@@ -26,8 +28,6 @@ from declump.regions.training.targets import (  # noqa: E402
     nearness,
     simulated_examples,
 )
-from declump.training.checkpoint import kept_network  # noqa: E402
-from declump.training.export import export  # noqa: E402
 
 
 @pytest.fixture(scope="module")

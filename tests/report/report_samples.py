@@ -10,7 +10,7 @@ import imageio.v3 as iio
 import numpy as np
 
 from declump import io
-from declump.segmentation import ClumpRecord, Segmentation
+from declump.records.segmentation import ClumpRecord, Segmentation
 
 SHAPE = (120, 200)
 

@@ -9,8 +9,8 @@ from scipy import ndimage
 from declump.seeds.concavity import sized_outlines
 from declump.seeds.distance import deepest_places, depths
 from declump.seeds.joining import JoiningRule, fine_mosaic, join_alike, objects_of, shipped_rule
-from declump.seeds.mosaic import SIGHTS, Mosaic
 from declump.seeds.outline import Outline
+from declump.seeds.region_graph import SIGHTS, Mosaic
 
 
 def piece_of(number: int) -> np.ndarray:

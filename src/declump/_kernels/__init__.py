@@ -14,7 +14,6 @@ from declump._kernels.poses import pose, rotation_taps
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
-from declump._kernels.worths import worths_inside
 
 __all__ = [
     "ON_EDGE",
@@ -33,5 +32,4 @@ __all__ = [
     "rotation_taps",
     "soft_discrepancy",
     "truncated_conjugate_gradient",
-    "worths_inside",
 ]

@@ -49,8 +49,9 @@ def cover(
 ) -> int:
     """Multiply into ``left`` (H, W; ones before) what every cell leaves uncovered; give the number of pixels touched.
 
-    ``table`` is a :class:`declump.energy.PolarTable`: the pixels round a seed, sector by sector, from near to far, so
-    that only the pixels a cell can reach are visited. ``touched`` receives the flat indices of pixels below one.
+    ``table`` is a :class:`declump.evolution.energy.PolarTable`: the pixels round a seed, sector by sector, from near to
+    far, so that only the pixels a cell can reach are visited. ``touched`` receives the flat indices of pixels below
+    one.
     """
     starts, d_rows, d_columns, distances, fractions = table
     cells, rays = radii.shape
@@ -88,7 +89,7 @@ def cover(
 
 @njit(cache=True, nogil=True)
 def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints, count: int) -> float:
-    """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.energy.soft_discrepancy`.
+    """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.evolution.energy.soft_discrepancy`.
 
     Untouched pixels have no union: together they give the clump's size less its touched pixels.
     """
@@ -114,7 +115,7 @@ def hard_discrepancy(
     union: Mask,
     touched: Ints,
 ) -> int:
-    """Equation 2 with binary masks; twin of :func:`declump.energy.hard_discrepancy`.
+    """Equation 2 with binary masks; twin of :func:`declump.evolution.energy.hard_discrepancy`.
 
     ``union`` is scratch, False for every pixel before and after.
     """

@@ -51,9 +51,9 @@ def count_layers(
 
 @njit(cache=True, nogil=True)
 def layer_misfit(layers: LayerMaps, empty: float, touched: Ints, count: int) -> float:
-    """Sum of ``weight loss(sum - count)`` over all pixels; twin of :func:`declump.energy.layer_misfit`.
+    """Sum of ``weight loss(sum - count)`` over all pixels; twin of :func:`declump.evolution.energy.layer_misfit`.
 
-    ``layers`` are the counts, weights and tolerances of :class:`declump.energy.Layers` and the sums that
+    ``layers`` are the counts, weights and tolerances of :class:`declump.evolution.energy.Layers` and the sums that
     :func:`count_layers` gives; ``empty`` is the misfit without any cell.
     """
     counts, weights, tolerances, sums = layers[0].ravel(), layers[1].ravel(), layers[2].ravel(), layers[3].ravel()

@@ -27,10 +27,10 @@ def normal_equations(
 ) -> tuple[Floats, Floats, Ints, Floats]:
     """Gradient, diagonal blocks and off-diagonal blocks of the Gauss-Newton model of the soft energy.
 
-    Twin of :func:`declump.energy.normal_equations`. ``left`` is what :func:`cover` gives for these radii; ``last`` is
-    scratch, -1 for every pixel before and after. A robust loss of the rays is in the precisions, re-weighted for these
-    radii; ``layers`` are as in :func:`layer_misfit`, and without them no time is spent on layers. What the pixels say
-    is gathered on the rays first, which costs little, and then carried over to the parameters.
+    Twin of :func:`declump.evolution.energy.normal_equations`. ``left`` is what :func:`cover` gives for these radii;
+    ``last`` is scratch, -1 for every pixel before and after. A robust loss of the rays is in the precisions,
+    re-weighted for these radii; ``layers`` are as in :func:`layer_misfit`, and without them no time is spent on layers.
+    What the pixels say is gathered on the rays first, which costs little, and then carried over to the parameters.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def pose(
 ) -> None:
     """Radii (K,) of a posed shape, and their derivatives (K, P) by coefficients, log scale and rotation.
 
-    Twin of :func:`declump.energy.pose`.
+    Twin of :func:`declump.evolution.energy.pose`.
     """
     rays, count = modes.shape
     whole, weights, slopes = rotation_taps(rotation, rays)

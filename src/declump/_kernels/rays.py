@@ -37,7 +37,7 @@ def _look(mask: Mask, row: float, column: float) -> float:
 def outermost_crossings(
     mask: Mask, row: float, column: float, rises: Floats, runs: Floats, step: float
 ) -> tuple[Floats, Mask]:
-    """Twin of the outermost crossing read from :func:`declump.contours.sample_ray`, for all rays."""
+    """Twin of the outermost crossing read from :func:`declump.shapes.contours.sample_ray`, for all rays."""
     rays = rises.size
     radii = np.zeros(rays)
     cut = np.zeros(rays, dtype=np.bool_)
@@ -59,7 +59,7 @@ def outermost_crossings(
 
 @njit(cache=True, nogil=True)
 def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floats, step: float) -> Floats:
-    """Twin of the first exit read from :func:`declump.contours.sample_ray`, for all rays."""
+    """Twin of the first exit read from :func:`declump.shapes.contours.sample_ray`, for all rays."""
     rays = rises.size
     exits = np.zeros(rays)
     at_seed = _look(mask, row, column)
@@ -89,7 +89,7 @@ def fill_contour(
     rises: Floats,
     runs: Floats,
 ) -> None:
-    """Set the pixels of ``mask`` that lie inside a contour; twin of :func:`declump.contours.inside`."""
+    """Set the pixels of ``mask`` that lie inside a contour; twin of :func:`declump.shapes.contours.inside`."""
     rays = radii.size
     reach, certain = 0.0, np.inf
     for ray in range(rays):
@@ -111,7 +111,7 @@ def fill_contour(
 
 @njit(cache=True, nogil=True)
 def points_inside(points: Floats, row: float, column: float, radii: Floats, rises: Floats, runs: Floats) -> Mask:
-    """Twin of :func:`declump.contours.inside` for points (N, 2); those beyond the longest radius are passed over."""
+    """Twin of :func:`declump.shapes.contours.inside` for points (N, 2); passes over those too far away."""
     result = np.zeros(points.shape[0], np.bool_)
     reach = 0.0
     for ray in range(radii.size):
@@ -137,7 +137,7 @@ def _before_edge(y: float, x: float, radii: Floats, rises: Floats, runs: Floats)
 
 @njit(cache=True, nogil=True)
 def largest_copy(shape: Floats, exits: Floats, tolerated: int) -> tuple[float, int]:
-    """Twin of :func:`declump.alignment.largest_copy_by_sorting`: scale and shift of the largest inscribed copy."""
+    """Twin of :func:`declump.shapes.alignment.largest_copy_by_sorting`: scale and shift of the largest copy."""
     rays = shape.size
     smallest = np.empty(tolerated + 1)
     best_scale, best_shift = -1.0, 0

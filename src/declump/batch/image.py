@@ -16,8 +16,8 @@ from declump.batch.options import OURS, Options
 from declump.batch.sources import Source
 
 if TYPE_CHECKING:
+    from declump.records.segmentation import Segmentation
     from declump.regions import Regions
-    from declump.segmentation import Segmentation
 
 RECORD = "summary.json"
 """Tells that the folder is complete: of all names it comes last, and files come into place in the order of names."""
@@ -42,7 +42,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     """
     import declump
     from declump import io
-    from declump.io.folders import written_whole
+    from declump._files import written_whole
     from declump.io.formats.csv_table import write_table
     from declump.io.formats.parts.tables import plain, plain_columns
     from declump.io.results import earlier_files

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from declump import __version__
+from declump._files import check_free, remove_drafts
 from declump.batch.image import RECORD, ImageWork, as_text, finished
 from declump.batch.options import Options
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
-from declump.io.folders import check_free, remove_drafts
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import Columns
 

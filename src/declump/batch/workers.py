@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from declump.errors import sentence
-from declump.sessions import THREADS
+from declump.models import THREADS
 
 PATIENCE = 10.0
 """Seconds that a process is given to clear away what it was writing before it is killed."""

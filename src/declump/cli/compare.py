@@ -32,7 +32,7 @@ def compare(
 ) -> None:
     """Compare methods on one image: one picture, one table, the time of each, and Dice where the truth is known."""
     from declump import comparison, io
-    from declump.io.folders import check_free
+    from declump._files import check_free
 
     check_free(out, overwrite=overwrite)
     chosen = None if methods is None else [name for name in map(str.strip, methods.split(",")) if name]

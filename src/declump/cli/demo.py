@@ -19,8 +19,8 @@ def demo(
 ) -> None:
     """Draw a smear, find its cells and compare them with the truth."""
     from declump import evaluation, io, simulate
+    from declump._files import check_free, written_whole
     from declump.batch import Source, run
-    from declump.io.folders import check_free, written_whole
     from declump.report import write_report
 
     sample, result = out / "sample", out / "result"

@@ -10,7 +10,7 @@ import typer
 from declump.cli.terminal import counted, progress_bar, tell
 
 if TYPE_CHECKING:
-    from declump.segmentation import Segmentation
+    from declump.records.segmentation import Segmentation
 
 
 def evolve(
@@ -59,8 +59,8 @@ def segment_files(
 
     import declump
     from declump import io
-    from declump.clumps import SeedOutsideWarning
-    from declump.io.folders import check_free
+    from declump._files import check_free
+    from declump.records.clump import SeedOutsideWarning
     from declump.regions import seeds_from_labels
 
     check_free(out, overwrite=overwrite)

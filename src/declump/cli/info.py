@@ -34,7 +34,7 @@ def facts(path: Path) -> Facts:
     ValueError
         If declump does not know the file.
     """
-    from declump.io.formats.parts import marks
+    from declump.io.formats.parts import metadata as marks
 
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; give one that declump wrote")
@@ -62,7 +62,7 @@ def _of_mark(mark: Mapping[str, Any]) -> Facts:
 
 def _of_folder(folder: Path) -> Facts:
     from declump.io import FORMATS
-    from declump.io.formats.parts import marks
+    from declump.io.formats.parts import metadata as marks
 
     present = [entry for entry in FORMATS.values() if (folder / entry.file).exists()]
     if not present:

@@ -13,8 +13,8 @@ import typer
 from declump.cli.terminal import counted, progress_bar
 
 if TYPE_CHECKING:
-    from declump.experiments.images import Images
-    from declump.experiments.plan import Plan
+    from declump.research.images import Images
+    from declump.research.plan import Plan
 
 OWN = ("parts", "priors", "regions", "models")
 IMAGES = ".declump-images"
@@ -67,9 +67,9 @@ def reproduce(
     if overwrite and resume:
         raise typer.BadParameter("a run is taken up or begun anew, not both", param_hint="'--overwrite' / '--resume'")
 
-    from declump.experiments import Run, chosen_methods, open_data, put_aside
-    from declump.experiments.report import write_all, write_record
-    from declump.experiments.studies import VALUES, studies
+    from declump.research import Run, chosen_methods, open_data, put_aside
+    from declump.research.report import write_all, write_record
+    from declump.research.studies import VALUES, studies
 
     opened = open_data(dataset, data, count=images, seed=seed)
     kind = _kind(regions)
@@ -121,7 +121,7 @@ def _plan(
     way: Literal["paper", "conventional"],
     seed: int,
 ) -> Plan:
-    from declump.experiments import plan_folds, plan_models
+    from declump.research import plan_folds, plan_models
 
     if kind == "train" and rays:
         raise ValueError("with '--regions train' ray models are trained, too; leave out --rays")
@@ -135,7 +135,7 @@ def _plan(
 
 def _prepare(out: Path, overwrite: bool, resume: bool) -> None:
     """See that the folder may be written to, and clear away what is to be replaced or was left unfinished."""
-    from declump.io.folders import check_free, remove_drafts
+    from declump._files import check_free, remove_drafts
 
     holds_run = (out / "run.json").is_file()
     if holds_run and not (overwrite or resume):

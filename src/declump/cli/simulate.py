@@ -28,7 +28,7 @@ def simulate(
     import numpy as np
 
     from declump import simulate as simulation
-    from declump.io.folders import written_whole
+    from declump._files import written_whole
 
     rng = np.random.default_rng(seed)
     dirt = 0.0 if clean else 1.0

@@ -49,7 +49,7 @@ def split(
         raise typer.BadParameter("a model and an image are given together", param_hint="'--image' / '--model'")
     import declump
     from declump import io
-    from declump.io.folders import check_free
+    from declump._files import check_free
 
     check_free(out, overwrite=overwrite)
     clumps = io.read_mask(mask)

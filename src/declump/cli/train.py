@@ -117,10 +117,10 @@ def regions(
     torch_version = _torch_version()
 
     from declump import datasets
-    from declump.regions.training.loop import train
-    from declump.regions.training.network import FREE_AXES, TRIED
-    from declump.regions.training.targets import example_of, simulated_examples
     from declump.training.export import export
+    from declump.training.regions.loop import train
+    from declump.training.regions.network import FREE_AXES, TRIED
+    from declump.training.regions.targets import example_of, simulated_examples
 
     groups, measured = [], []
     for folder in folders:
@@ -168,12 +168,12 @@ def rays(
     torch_version = _torch_version()
 
     from declump import datasets
-    from declump.evidence.training.examples import example_of, simulated_examples
-    from declump.evidence.training.loop import train
-    from declump.evidence.training.network import FREE_AXES, TRIED, Proposer
+    from declump.models import model_path, read_card
     from declump.regions.find import find_regions
-    from declump.sessions import model_path, read_card
     from declump.training.export import export
+    from declump.training.rays.examples import example_of, simulated_examples
+    from declump.training.rays.loop import train
+    from declump.training.rays.network import FREE_AXES, TRIED, Proposer
 
     models = [model_path(model, "regions.onnx") for model in regions]
     unseen = [set(read_card(model).get("held out", [])) for model in models]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.clumps import Clump, split_clumps
+from declump.records.clump import Clump, split_clumps
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -97,7 +97,7 @@ def crossing_border(clump: Clump, seed: NDArray[Any], exits: Floats) -> Masks:
     exits : (K,) float64
         Distances in pixels at which the rays leave it.
     """
-    from declump.contours import directions
+    from declump.shapes.contours import directions
 
     points = np.asarray(seed)[:, None] + np.reshape(clump.origin, (2, 1)) + exits * np.stack(directions(len(exits)))
     last = np.reshape(clump.image_shape, (2, 1)) - ROOM - 1

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
-from declump.clumps import Clump, split_clumps
 from declump.compared.by_clump import ROOM, Masks, crop_of, crossing_border, grey_levels, segment_by_clump
 from declump.compared.edges import inner_gradient
 from declump.compared.fragments import SEEN, Piece, cut_outlines, misfits, nearest_rays, shared_out
 from declump.compared.minimal_path import closed_path
-from declump.pipeline import estimated_scale
-from declump.prior import ShapePrior
+from declump.evolution.evolve import estimated_scale
+from declump.records.clump import Clump, split_clumps
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.clumps import Clump
+from declump.records.clump import Clump
 from declump.regions.expansion import alpha_expansion
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from declump._kernels import level_sets as _kernels
+from declump.compared import level_set_kernels as _kernels
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.clumps import Clump
 from declump.compared.by_clump import grey_levels, grey_of, segment_by_clump
 from declump.compared.level_sets import Flow, edge_indicator, evolved, largest_piece, step_function, window_of
 from declump.compared.sharing import FirstCell, shared_out
-from declump.prior import ShapePrior
+from declump.records.clump import Clump
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
+from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -101,7 +101,7 @@ def length_weights(clump: NDArray[np.bool_], cells: list[FirstCell], masks: Mask
 
 def relative_distance(centre: tuple[float, float], mask: NDArray[np.bool_]) -> Floats:
     """Distance (h, w) of every pixel from a centre, in units of the distance of the mask's outline on the same ray."""
-    from declump.contours import outermost_crossings
+    from declump.shapes.contours import outermost_crossings
 
     radii, _ = outermost_crossings(mask, centre, 360)
     rows, columns = np.indices(mask.shape) - np.reshape(centre, (2, 1, 1))

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
-from declump.clumps import Clump
 from declump.compared.by_clump import WHITE, grey_levels, grey_of, segment_by_clump
 from declump.compared.labelling import labelled
 from declump.compared.level_sets import Flow, distance_function, evolved, heaviside, largest_piece, window_of
 from declump.compared.templates import fitted_template, templates_of
-from declump.prior import ShapePrior
+from declump.records.clump import Clump
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from declump.prior import ShapePrior
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
+from declump.shapes.prior import ShapePrior
 
 
 @dataclass(frozen=True)

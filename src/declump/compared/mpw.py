@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
-from declump.clumps import Clump
 from declump.compared.by_clump import ROOM, Masks, crop_of, crossing_border, grey_levels, segment_by_clump
 from declump.compared.edges import inner_gradient
 from declump.compared.ellipses import ellipse_radii
-from declump.pipeline import CROWDING
-from declump.prior import ShapePrior
+from declump.evolution.evolve import CROWDING
+from declump.records.clump import Clump
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
+from declump.shapes import contours
+from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
-from declump.clumps import Clump
+from declump.records.clump import Clump
+from declump.shapes import contours
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.clumps import Clump
 from declump.compared.by_clump import segment_by_clump
 from declump.compared.level_sets import Flow, evolved, largest_piece, step_function, window_of
-from declump.contours import first_exits, to_mask
-from declump.prior import ShapePrior
+from declump.records.clump import Clump
+from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.segmentation import Segmentation
+from declump.shapes.contours import first_exits, to_mask
+from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.contours import resample
-from declump.prior import ShapePrior
+from declump.shapes.contours import resample
+from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import centre
+from declump.shapes import contours
 
 STAR_LIKE = 0.95
 """Least Dice of an object with what its radii from its seed enclose for it to be star-like."""

@@ -1,5 +1,5 @@
 """What the image says of hidden outlines, with its doubt."""
 
-from declump.evidence.record import Evidence
+from declump.records.evidence import Evidence
 
 __all__ = ["Evidence"]

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump import contours
 from declump.evidence.proposals import ray_proposals
-from declump.evidence.record import Evidence
-from declump.regions.record import Regions
+from declump.records.evidence import Evidence
+from declump.records.regions import Regions
+from declump.shapes import contours
 
 MOST_DOUBT = 0.4
 """Mean doubt of a proposed outline, in its mean radii, up to which the network sees a cell round a candidate."""

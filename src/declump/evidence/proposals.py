@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from declump.evidence.record import Evidence
 from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, REFERENCE_DIAMETER, STEP, View, surroundings, window
-from declump.regions.record import Regions
-from declump.sessions import model_path, onnx_session
+from declump.models import model_path, onnx_session
+from declump.records.evidence import Evidence
+from declump.records.regions import Regions
 
 TOGETHER = 16
 """Cells that go through the network in one batch, so that memory does not grow with their number."""

@@ -2,6 +2,6 @@
 
 from declump.importance.held_out import held_out_importance
 from declump.importance.printed import learn_importance
-from declump.importance.record import Importance, Step
+from declump.records.importance import Importance, Step
 
 __all__ = ["Importance", "Step", "held_out_importance", "learn_importance"]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
-from declump.importance.record import Ended, Importance
-from declump.learning import annotated_clumps
-from declump.prior import ShapePrior, turned_and_mirrored
+from declump.records.importance import Ended, Importance
+from declump.shapes.prior import ShapePrior, turned_and_mirrored
+from declump.training.prior import annotated_clumps
 
 Floats = NDArray[np.float64]
 

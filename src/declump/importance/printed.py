@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
-from declump.importance.record import Ended, Importance, Step
+from declump.evolution.evolve import chosen_settings, estimated_scale, evolve_at_fitting_resolution
+from declump.evolution.settings import Settings
 from declump.importance.state import State, fingerprint
 from declump.importance.statistics import WeightedShapes
 from declump.importance.tries import Energies, Task
-from declump.learning import AnnotatedClump, annotated_clumps, learn_reach
-from declump.pipeline import chosen_settings, estimated_scale, evolve_at_fitting_resolution
-from declump.settings import Settings
+from declump.records.importance import Ended, Importance, Step
+from declump.training.prior import AnnotatedClump, annotated_clumps, learn_reach
 
 Order = list[tuple[int, list[int]]]
 """Clumps with their examples, as they are gone through."""

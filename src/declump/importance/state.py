@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.importance.record import Step
-from declump.learning import AnnotatedClump
+from declump.records.importance import Step
+from declump.training.prior import AnnotatedClump
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.prior import EXPLAINED, ShapePrior, mode_count, principal_modes, turned_and_mirrored
-from declump.reach import ReachModel
+from declump.shapes.prior import EXPLAINED, ShapePrior, mode_count, principal_modes, turned_and_mirrored
+from declump.shapes.reach import ReachModel
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.io.folders import written_whole
+from declump._files import written_whole
 from declump.io.formats import DEFAULT, FORMATS, Result, contours, ome_zarr
-from declump.io.formats.parts import marks
-from declump.segmentation import Segmentation
+from declump.io.formats.parts import metadata as marks
+from declump.records.segmentation import Segmentation
 
 WRITERS = 2
 """Formats that are written at a time."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
+from declump.shapes import contours
 
 Box = tuple[slice, slice]
 

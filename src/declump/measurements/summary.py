@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.measurements.cover import Cover
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 Columns = Mapping[str, NDArray[Any]]
 

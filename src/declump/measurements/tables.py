@@ -18,8 +18,8 @@ from declump.measurements.nuclei import nucleus_geometry
 from declump.measurements.outlines import Outlines, distance_to_outline, outline_geometry, quotient
 from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
-from declump.prior import ShapePrior
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
+from declump.shapes.prior import ShapePrior
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from declump.pictures import pen
 from declump.pictures.display import displayed, mosaic
 from declump.pictures.outlines import background, draw_cells
 from declump.pictures.palette import COLOURS, category_colours
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 SIDE = 320
 """Longer side of one panel in pixels."""

@@ -11,7 +11,7 @@ from declump.pictures.legend import readable
 from declump.pictures.outlines import background, checked_values
 from declump.pictures.palette import COLOURS
 from declump.pictures.strokes import outline_strokes
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 SIDE = 160
 """Side of the picture of one cell in pixels."""

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.clumps import Clump
 from declump.pictures import pen
 from declump.pictures.display import displayed, mosaic
 from declump.pictures.outlines import draw_cells
 from declump.pictures.palette import COLOURS, category_colours
-from declump.segmentation import Segmentation
+from declump.records.clump import Clump
+from declump.records.segmentation import Segmentation
 
 if TYPE_CHECKING:
-    from declump.evidence.record import Evidence
-    from declump.prior import ShapePrior
-    from declump.settings import Settings
+    from declump.evolution.settings import Settings
+    from declump.records.evidence import Evidence
+    from declump.shapes.prior import ShapePrior
 
 LAST = 2.0
 """Seconds for which an animation shows the end before it begins anew."""
@@ -75,10 +75,10 @@ def record_growth(
     ValueError
         If there is no such clump, or no seed lies in it.
     """
-    from declump.clumps import evidence_of, split_clumps
-    from declump.evolution import evolve_clump
-    from declump.pipeline import ROOM, chosen_settings, estimated_scale, followed_evolution
-    from declump.prior import ShapePrior
+    from declump.evolution.evolve import ROOM, chosen_settings, estimated_scale, followed_evolution
+    from declump.evolution.trust_region import evolve_clump
+    from declump.records.clump import evidence_of, split_clumps
+    from declump.shapes.prior import ShapePrior
 
     found = split_clumps(mask, seeds)
     if clump is not None and not 0 <= clump < len(found):

@@ -12,7 +12,7 @@ from declump.pictures.display import displayed
 from declump.pictures.legend import with_legend
 from declump.pictures.palette import COLOURS, Scale, category_colours
 from declump.pictures.strokes import nucleus_outlines, outline_strokes
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 
 def overlay(

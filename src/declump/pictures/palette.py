@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump import _kernels, contours
-from declump.segmentation import Segmentation
+from declump import _kernels
+from declump.records.segmentation import Segmentation
+from declump.shapes import contours
 
 Colour = tuple[int, int, int]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 DASH, GAP = 6.0, 5.0
 """Lengths in pixels of the dashes of hidden outlines and of the gaps between them."""
@@ -19,7 +19,7 @@ def runs(hidden: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
     Parameters
     ----------
     hidden : (K,) bool
-        Of the edges, see :func:`declump.contours.hidden_edges`.
+        Of the edges, see :func:`declump.shapes.contours.hidden_edges`.
 
     Returns
     -------

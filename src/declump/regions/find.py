@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.models import model_path
+from declump.records.regions import Regions
 from declump.regions.channels import channels, is_flat
 from declump.regions.inference import Maps, region_maps
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, single_nuclei
-from declump.regions.record import Regions
 from declump.regions.refinement import refine
-from declump.sessions import model_path
 
 NUCLEUS_DIAMETER = 22.0
 """Usual diameter in pixels of a nucleus in the images the network was trained on."""

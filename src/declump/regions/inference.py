@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.models import onnx_session
 from declump.regions.channels import channels
-from declump.sessions import onnx_session
 
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from declump import io
 from declump.measurements import Measurements, measure
 from declump.pictures import displayed
-from declump.prior import ShapePrior
+from declump.records.segmentation import Segmentation
 from declump.report.run import Run
-from declump.segmentation import Segmentation
+from declump.shapes.prior import ShapePrior
 
 LARGEST_SIDE = 1600
 """Pictures with a longer side, in pixels, are made smaller: more than a screen shows only makes the page heavy."""

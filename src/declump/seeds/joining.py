@@ -1,7 +1,7 @@
 """Which parts of a mask are one object: neighbours are joined as long as a learnt rule takes them for one.
 
-The rule is a small network that looks at what is seen of two neighbours (:mod:`declump.seeds.mosaic`). It was trained
-on simulated things by ``benchmarks/joining.py``, and is numbers in a file.
+The rule is a small network that looks at what is seen of two neighbours (:mod:`declump.seeds.region_graph`). It was
+trained on simulated things by ``benchmarks/joining.py``, and is numbers in a file.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from declump.seeds.concavity import sized_outlines
 from declump.seeds.distance import deepest_places, depths
-from declump.seeds.mosaic import SIGHTS, Mosaic
 from declump.seeds.outline import Outline
 from declump.seeds.parts import fine_parts
+from declump.seeds.region_graph import SIGHTS, Mosaic
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]

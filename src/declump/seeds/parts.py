@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from declump.seeds.concavity import Cut, SizedOutline, cuts_between_notches
 from declump.seeds.distance import basins, deepest_places
-from declump.seeds.mosaic import borders_between
+from declump.seeds.region_graph import borders_between
 
 FINEST_NECK, FINEST_GRAIN = 0.985, 0.5
 """Necks that divide parts: see ``NECK`` and ``GRAIN`` of :mod:`declump.seeds.distance`. Shallower ones are noise."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from declump import contours
-from declump.io.formats.parts.crops import Crop
-from declump.segmentation import ClumpRecord, Segmentation
+from declump.records.crops import Crop
+from declump.records.segmentation import ClumpRecord, Segmentation
+from declump.shapes import contours
 
 SHAPE = (60, 70)
 

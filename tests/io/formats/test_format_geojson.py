@@ -11,7 +11,7 @@ from format_examples import segmentation
 from shapely.geometry import shape
 
 from declump.io.formats import Result, geojson
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 
 def features(given: Segmentation, path: Path, **more: Any) -> list[dict[str, Any]]:

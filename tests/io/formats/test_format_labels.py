@@ -12,7 +12,7 @@ from skimage import io as skimage_io
 
 from declump import io
 from declump.io.formats import Result, flat_labels, label_planes, masks
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 EXAMPLES = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -13,12 +13,12 @@ from pycocotools import mask as reference
 from scipy import ndimage
 from shapely.geometry import Polygon
 
-from declump import contours
 from declump.io.formats.parts import planes, run_lengths
-from declump.io.formats.parts.crops import Crop, cell_crops, nucleus_crops
 from declump.io.formats.parts.rebuilding import filled, from_outlines, from_pixels
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tracing import traced
+from declump.records.crops import Crop, cell_crops, nucleus_crops
+from declump.shapes import contours
 
 MASKS = arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=14))
 

@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from declump import io
 from declump.io.formats import Result, coco, contours, ome_zarr
-from declump.io.formats.parts.crops import Crop, nucleus_crops
 from declump.pictures.strokes import nucleus_outlines
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop, nucleus_crops
+from declump.records.segmentation import Segmentation
 
 
 def overlapping() -> Segmentation:

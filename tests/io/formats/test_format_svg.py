@@ -8,8 +8,8 @@ import numpy as np
 from format_examples import segmentation
 from PIL import Image
 
-from declump import contours
 from declump.io.formats import Result, svg
+from declump.shapes import contours
 
 SVG = "{http://www.w3.org/2000/svg}"
 

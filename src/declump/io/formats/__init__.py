@@ -19,7 +19,7 @@ from declump.io.formats import (
     svg,
 )
 from declump.io.formats.parts.result import Result
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 __all__ = ["DEFAULT", "FORMATS", "Format", "Result"]
 

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.formats.parts import run_lengths
-from declump.io.formats.parts.crops import Crop, cell_crops, nucleus_crops
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.rebuilding import filled, from_outlines, from_pixels
 from declump.io.formats.parts.result import DECIMALS, Result
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop, cell_crops, nucleus_crops
+from declump.records.segmentation import Segmentation
 
 FILE = "coco.json"
 PICTURE = "image.png"

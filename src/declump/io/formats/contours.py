@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.formats.parts import run_lengths
-from declump.io.formats.parts.crops import label_crops
 from declump.io.formats.parts.result import Result
-from declump.segmentation import ClumpRecord, Segmentation
+from declump.records.crops import label_crops
+from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILE = "contours.json"
 VERSION = 2

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from declump.io.formats.parts.crops import cell_crops
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.result import Result
+from declump.records.crops import cell_crops
 
 FILE = "labels-flat-lossy.tif"
 LOSS = "lossy: where cells overlap, only the one with the highest number is kept"

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tables import Columns, columns
 from declump.io.formats.parts.tracing import nucleus_traces

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import Crop
 from declump.io.formats.parts.extras import needed
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.rebuilding import filled, from_outlines
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tracing import nucleus_traces
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop
+from declump.records.segmentation import Segmentation
 
 FILE = "rois.zip"
 LIMITS = -5000, 60535

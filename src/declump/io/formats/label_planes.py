@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 from declump.io.decoding import decoded_pages
-from declump.io.formats.parts.crops import label_crops
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
-from declump.segmentation import Segmentation
+from declump.records.crops import label_crops
+from declump.records.segmentation import Segmentation
 
 FILE = "label-planes.tif"
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.decoding import decoded_pages
-from declump.io.formats.parts.crops import Crop, cell_crops
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop, cell_crops
+from declump.records.segmentation import Segmentation
 
 FILE = "masks.tif"
 STRIP = 64

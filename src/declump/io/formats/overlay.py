@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from declump.io.formats.parts.marks import KEY, mark
+from declump.io.formats.parts.metadata import KEY, mark
 from declump.io.formats.parts.result import Result
 
 FILE = "overlay.png"

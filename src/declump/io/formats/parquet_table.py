@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from declump.io.formats.parts.extras import needed
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tables import columns
 

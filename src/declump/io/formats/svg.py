@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import cell_crops
-from declump.io.formats.parts.marks import mark
+from declump.io.formats.parts.metadata import mark
 from declump.io.formats.parts.planes import fewest_planes, overlaps
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tracing import nucleus_traces
 from declump.pictures import COLOURS, DASH, GAP, WIDTH, displayed
+from declump.records.crops import cell_crops
 
 FILE = "overlay.svg"
 

@@ -8,8 +8,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import Crop, cell_crops
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop, cell_crops
+from declump.records.segmentation import Segmentation
 
 Neighbours = Sequence[set[int]]
 

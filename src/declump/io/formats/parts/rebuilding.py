@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import contours
-from declump.io.formats.parts.crops import Crop, cell_crops
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop, cell_crops
+from declump.records.segmentation import Segmentation
+from declump.shapes import contours
 
 RAYS = 360
 """Radii of a cell that is rebuilt from pixels."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.segmentation import Segmentation
+from declump.records.segmentation import Segmentation
 
 DECIMALS = 3
 """Seeds and radii are rounded to a thousandth of a pixel, in every file alike."""

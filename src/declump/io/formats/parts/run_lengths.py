@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from declump.io.formats.parts.crops import Crop
+from declump.records.crops import Crop
 from declump.run_lengths import compressed, decompressed
 
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.crops import Crop, nucleus_crops
-from declump.segmentation import Segmentation
+from declump.records.crops import Crop, nucleus_crops
+from declump.records.segmentation import Segmentation
 
 
 @lru_cache(maxsize=1)  # several formats of one segmentation ask for them

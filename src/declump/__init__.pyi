@@ -1,0 +1,60 @@
+from . import (
+    batch,
+    compared,
+    comparison,
+    datasets,
+    evaluation,
+    evidence,
+    importance,
+    io,
+    pictures,
+    simulate,
+)
+from .evaluation import Score, score
+from .evolution.evolve import evolve
+from .evolution.settings import Settings
+from .measurements import Measurements, measure
+from .pipelines.cells import segment
+from .pipelines.nuclei import segment_nuclei
+from .pipelines.objects import split
+from .pipelines.seeds import find_seeds
+from .records.evidence import Evidence
+from .records.regions import Regions
+from .records.segmentation import Segmentation
+from .regions.find import find_regions
+from .shapes.contours import ShapeExamples, shape_examples
+from .shapes.prior import ShapePrior
+from .training.prior import learn_prior
+
+__all__ = [
+    "Evidence",
+    "Measurements",
+    "Regions",
+    "Score",
+    "Segmentation",
+    "Settings",
+    "ShapeExamples",
+    "ShapePrior",
+    "batch",
+    "compared",
+    "comparison",
+    "datasets",
+    "evaluation",
+    "evidence",
+    "evolve",
+    "find_regions",
+    "find_seeds",
+    "importance",
+    "io",
+    "learn_prior",
+    "measure",
+    "pictures",
+    "score",
+    "segment",
+    "segment_nuclei",
+    "shape_examples",
+    "simulate",
+    "split",
+]
+
+__version__: str

@@ -1,0 +1,110 @@
+"""How a clump is evolved: two settings of one loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a clump is evolved; all lengths are relative to the prior's mean radius, so that no pixel size is assumed.
+
+    Attributes
+    ----------
+    evolve_pose : bool
+        Whether scale and rotation evolve with the shape. If not, both are those of the alignment after every step, and
+        a step is judged by the hard discrepancy, as the paper is read literally.
+    penalty : float
+        Weight of the squared Mahalanobis distance of a shape, times the squared mean radius.
+    scale_penalty : float
+        The same for the log scale, in units of ``penalty``.
+    reach_weight : float
+        Weight of the distance from the expected reach, where the prior knows it.
+    ray_weight : float
+        Weight of proposed outlines (:class:`declump.evidence.Evidence`): what a cell costs that is everywhere one
+        standard deviation off its proposal, in units of the area of a disc with the mean radius.
+    ray_floor : float
+        Standard deviation that is added, in quadrature, to the doubt of every proposed radius.
+    layer_weight : float
+        Weight of a pixel of the proposed number of layers where that is certain, in units of one of the clump.
+    robustness : float
+        From this many standard deviations on, a proposed radius or number of layers is rather taken for wrong; more
+        than 0, infinite for plain least squares.
+    start_scales : float
+        The alignment's log scale is taken within plus or minus this.
+    box : float
+        Bound on every shape coefficient in standard deviations.
+    softness : float
+        Half width of the soft outline; at least one pixel.
+    accept : float
+        A step is taken when the actual decrease exceeds this share of the predicted one.
+    explained : float
+        The evolution stops when the hard discrepancy is at most this share of the clump.
+    least_decrease : float
+        The evolution stops when a step gains less than this share of the energy.
+    steps : int
+        Bound on the number of steps.
+    follow : float
+        At last, an outline is drawn to the edge of its clump where it is off it by less than this share of its mean
+        radius and no other cell covers that edge (:mod:`declump.evolution.snapping`); 0 leaves it in the hypothesis
+        set.
+    """
+
+    evolve_pose: bool
+    penalty: float
+    scale_penalty: float
+    reach_weight: float
+    ray_weight: float
+    ray_floor: float
+    layer_weight: float
+    robustness: float
+    start_scales: float
+    box: float
+    softness: float
+    accept: float
+    explained: float
+    least_decrease: float
+    steps: int
+    follow: float
+
+
+SETTINGS = {
+    "joint": Settings(
+        evolve_pose=True,
+        penalty=0.003,
+        scale_penalty=3.0,
+        reach_weight=0.002,
+        ray_weight=0.03,
+        ray_floor=0.06,
+        layer_weight=0.2,
+        robustness=3.0,
+        start_scales=0.1,
+        box=3.0,
+        softness=0.06,
+        accept=0.15,
+        explained=0.0,
+        least_decrease=1e-3,
+        steps=60,
+        follow=0.2,
+    ),
+    "paper": Settings(
+        evolve_pose=False,
+        penalty=0.0,
+        scale_penalty=0.0,
+        reach_weight=0.0,
+        ray_weight=0.0,
+        ray_floor=0.0,
+        layer_weight=0.0,
+        robustness=np.inf,
+        start_scales=np.inf,
+        box=np.inf,
+        softness=0.06,
+        accept=0.0,
+        explained=0.05,
+        least_decrease=0.0,
+        steps=60,
+        follow=0.0,
+    ),
+}

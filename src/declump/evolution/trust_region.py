@@ -1,0 +1,130 @@
+"""Multi-shape evolution (equations 3 to 5): a trust region over all cells of one clump at once.
+
+All parameters of a clump move together; the Hessian couples only cells whose outlines meet, so a step costs in
+proportion to the number of cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.evolution.objective import POSE_UNITS, Landscape
+from declump.evolution.settings import Settings
+from declump.records.clump import Clump
+from declump.records.evidence import Evidence
+from declump.shapes.prior import ShapePrior
+
+Floats = NDArray[np.float64]
+Stopped = Literal["explained", "no decrease", "bound"]
+
+SMALLEST_REGION = 1e-3
+"""Below this trust-region radius, in standard deviations, no step is looked for any more."""
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What became of one clump.
+
+    Attributes
+    ----------
+    radii : (n, K) float64
+        Outlines in pixels.
+    coefficients : (n, t) float64
+        Shapes in units of the modes' standard deviations.
+    scales, rotations : (n,) float64
+        Relative to the prior; radians.
+    history : tuple of int
+        Hard discrepancy in pixels at the start and after every accepted step.
+    stopped : "explained", "no decrease" or "bound"
+        Why the evolution ended: the discrepancy fell to the threshold, no step brought a decrease worth having, or the
+        number of steps ran out.
+    """
+
+    radii: Floats
+    coefficients: Floats
+    scales: Floats
+    rotations: Floats
+    history: tuple[int, ...]
+    stopped: Stopped
+
+
+def evolve_clump(
+    clump: Clump,
+    prior: ShapePrior,
+    settings: Settings,
+    *,
+    scale: float = 1.0,
+    evidence: Evidence | None = None,
+    on_step: Callable[[Floats], None] | None = None,
+) -> Evolution:
+    """Evolve all cells of one clump together.
+
+    Parameters
+    ----------
+    clump : Clump
+        With at least one seed.
+    prior : ShapePrior
+    settings : Settings
+    scale : float
+        Size of the objects relative to the prior's examples.
+    evidence : Evidence, optional
+        Of the cells of this clump, one row a cell, and of the pixels of its crop
+        (:func:`declump.records.clump.evidence_of`).
+    on_step : callable, optional
+        Called with the radii (n, K) at the start and after every accepted step.
+
+    Returns
+    -------
+    Evolution
+    """
+    if evidence is not None:
+        evidence.check(len(clump.cells), clump.mask.shape)
+    landscape = Landscape(clump, prior, settings, scale, evidence)
+    state = landscape.start()
+    history = [landscape.hard(state.radii)]
+    region = np.sqrt(len(clump.cells))
+    stopped: Stopped = "bound"
+    if on_step:
+        on_step(state.radii)
+    for _ in range(settings.steps):
+        if history[-1] <= settings.explained * landscape.size:
+            break
+        model = landscape.model(state)
+        accepted = None
+        while accepted is None and region > SMALLEST_REGION:
+            step, on_border = model.step(region)
+            trial = landscape.moved(state, step)
+            step = trial.parameters - state.parameters
+            predicted = model.decrease(step)
+            ratio = (state.energy - trial.energy) / predicted if predicted > 0 else -1.0
+            if ratio > settings.accept:
+                accepted = trial
+            if accepted is None or ratio < 0.25:
+                region = min(region, float(np.linalg.norm(step))) / 4
+            elif ratio > 0.75 and on_border:
+                region *= 2
+        if accepted is None:
+            stopped = "no decrease"
+            break
+        gain, state = state.energy - accepted.energy, accepted
+        history.append(landscape.hard(state.radii))
+        if on_step:
+            on_step(state.radii)
+        if gain < settings.least_decrease * state.energy:
+            stopped = "no decrease"
+            break
+    if history[-1] <= settings.explained * landscape.size:
+        stopped = "explained"
+    return Evolution(
+        state.radii,
+        state.parameters[:, :-2].copy(),
+        np.exp(state.parameters[:, -2] * POSE_UNITS[0]),
+        np.mod(state.parameters[:, -1] * POSE_UNITS[1], 2 * np.pi),
+        tuple(history),
+        stopped,
+    )

@@ -1,0 +1,83 @@
+"""``segment()``: from an image to its whole cells, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from declump.evidence.candidates import confirmed
+from declump.evidence.collect import gathered
+from declump.evolution.evolve import evolve
+from declump.evolution.settings import Settings
+from declump.pipelines.missing_seeds import missing_seeds
+from declump.pipelines.nuclei import second_nuclei
+from declump.records.evidence import Evidence
+from declump.records.regions import Regions
+from declump.records.segmentation import Segmentation
+from declump.regions.find import NUCLEUS_MICROMETRES, regions_for
+from declump.shapes.prior import ShapePrior
+
+DEFAULT_EVIDENCE = "rays"
+
+
+def segment(
+    image: ArrayLike,
+    *,
+    regions: Regions | str | Path = "default",
+    evidence: Evidence | str | None = None,
+    rays: str | Path = "default",
+    prior: ShapePrior | str | Path = "default",
+    setting: str | Settings = "joint",
+    pixel_size: float | None = None,
+    diameter: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Segmentation:
+    """Find every cell of an image, whole.
+
+    Parameters
+    ----------
+    image : (H, W), (H, W, 3) or (H, W, 4)
+        Bright-field image: uint8, uint16, bool or float.
+    regions : Regions, str or Path
+        Where there is any cell and where the nuclei are; or how to find that: see the ``model`` of
+        :func:`declump.find_regions`.
+    evidence : Evidence or str, optional
+        What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
+        proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
+        By default ``"rays"``; with the setting ``"paper"``, ``"clump"``. Where outlines are proposed, a large part of
+        a clump that no cell explains gets a cell of its own, without a nucleus.
+    rays : str or Path
+        Network of the ray proposals: ``"default"``, or an ONNX file of ``declump train rays``.
+    prior, setting, progress
+        See :func:`evolve`.
+    pixel_size : float, optional
+        Micrometres a pixel; tells how large nuclei are.
+    diameter : float, optional
+        Usual diameter of a nucleus in pixels; goes before ``pixel_size``.
+
+    Returns
+    -------
+    Segmentation
+        With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
+    """
+    found = regions_for(image, regions, diameter=diameter, pixel_size=pixel_size)
+    if evidence is None:
+        evidence = "clump" if setting == "paper" else DEFAULT_EVIDENCE
+    if isinstance(evidence, str):
+        if diameter is None and pixel_size is not None:
+            diameter = NUCLEUS_MICROMETRES / pixel_size
+        if "rays" in evidence:
+            found = confirmed(image, found, model=rays, diameter=diameter)
+        known = gathered(image, found, evidence, model=rays, diameter=diameter)
+    else:
+        known = evidence
+    result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
+    more = missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
+    if known is not None and len(more):
+        seeds, known = np.vstack([found.seeds, more]), known.with_unknown(len(more))
+        result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting)
+    return replace(result, nuclei=found.nuclei, second_nuclei=second_nuclei(found.nuclei))

@@ -1,0 +1,142 @@
+"""Whole nuclei: the evolution of clumps, with nuclei for cells.
+
+Where two nuclei overlap, a label image cuts them along a line. Each is seen whole again by evolving the joined piece
+from one seed a nucleus, with a prior of nuclei. The middle of what a cut leaves of a nucleus is not that of the whole:
+the prior lets outlines move off their seeds, and they are evolved once more from where that has led.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump.evolution.evolve import CROWDING, evolve
+from declump.pipelines.objects import SETTING, centred
+from declump.records.segmentation import Segmentation
+from declump.regions import Regions
+from declump.regions.find import regions_for
+from declump.shapes import contours
+from declump.shapes.off_centre import seen_off_centre
+from declump.shapes.prior import ShapePrior
+
+
+def segment_nuclei(
+    image: ArrayLike,
+    *,
+    regions: Regions | str | Path = "default",
+    prior: ShapePrior | str | Path = "nucleus",
+    diameter: float | None = None,
+    pixel_size: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Segmentation:
+    """Find every nucleus of an image, whole, also where nuclei overlap.
+
+    The clump is where the network sees nucleus; the seeds are the peaks of its nearness to the centres of nuclei, and
+    what the shape of a joined piece adds to them. They evolve as cells do, with a prior of nuclei.
+
+    Parameters
+    ----------
+    image : (H, W), (H, W, 3) or (H, W, 4)
+        Bright-field image: uint8, uint16, bool or float.
+    regions : Regions, str or Path
+        Where the nuclei are; or how to find that: see the ``model`` of :func:`declump.find_regions`.
+    prior : ShapePrior, str or Path
+        What shapes to expect; see :meth:`declump.ShapePrior.load`.
+    diameter, pixel_size
+        Usual diameter of a nucleus in pixels, or micrometres a pixel; see :func:`declump.find_regions`.
+    progress : callable, optional
+        Called with the number of nuclei done and in all, after every clump.
+
+    Returns
+    -------
+    Segmentation
+        One row a nucleus: that of cell i of :func:`declump.segment` with the same regions is row i. Outlines of
+        overlapping nuclei overlap. ``clumps`` are the connected pieces of nucleus.
+
+    Examples
+    --------
+    >>> import numpy as np, declump
+    >>> rows, columns = np.mgrid[:60, :80]
+    >>> nuclei = np.where(np.hypot(rows - 30, columns - 30) < 12, 1, 0)
+    >>> nuclei[(np.hypot(rows - 30, columns - 48) < 12) & (columns > 39)] = 2
+    >>> found = declump.Regions(clump=np.ones((60, 80), bool), nuclei=nuclei)
+    >>> whole = declump.segment_nuclei(np.zeros((60, 80)), regions=found)
+    >>> len(whole), bool((whole.masks.sum(axis=0) == 2).any())
+    (2, True)
+    """
+    found = regions_for(image, regions, diameter=diameter, pixel_size=pixel_size)
+    return whole_nuclei(found.nuclei, prior=prior, progress=progress)
+
+
+def whole_nuclei(
+    nuclei: NDArray[np.int32],
+    *,
+    prior: ShapePrior | str | Path = "nucleus",
+    joined: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Segmentation:
+    """Evolve the nuclei of a label image into whole ones.
+
+    Parameters
+    ----------
+    nuclei : (H, W) int32
+        Numbers from 1, as in :class:`declump.Regions`.
+    prior : ShapePrior, str or Path
+    joined : bool
+        Only nuclei that touch others: the rest gets empty outlines.
+    progress : callable, optional
+
+    Returns
+    -------
+    Segmentation
+        One row a number.
+    """
+    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
+    seeds = Regions(nuclei > 0, nuclei).seeds
+    chosen = np.ones(len(seeds), dtype=np.bool_)
+    if joined:
+        chosen[:] = False
+        chosen[_touching(nuclei) - 1] = True
+    mask = np.isin(nuclei, np.flatnonzero(chosen) + 1)
+    # All nuclei of the image tell how large they are, also where only the joined ones are evolved.
+    area = np.count_nonzero(nuclei) / max(len(seeds), 1)
+    scale = float(np.sqrt(area / contours.area(prior.mean)) / CROWDING) if chosen.any() else None
+    loose = seen_off_centre(prior)
+    first = evolve(mask, seeds[chosen], prior=loose, setting=SETTING, scale=scale)
+    result = evolve(mask, centred(first, mask), prior=loose, setting=SETTING, scale=scale, progress=progress)
+    places, radii = np.floor(seeds + 0.5), np.zeros((len(seeds), prior.rays))
+    clump = np.full(len(seeds), -1, dtype=np.int64)
+    places[chosen], radii[chosen], clump[chosen] = result.seeds, result.radii, result.clump
+    return replace(result, seeds=places, radii=radii, clump=clump)
+
+
+def second_nuclei(nuclei: NDArray[np.int32]) -> NDArray[np.int32] | None:
+    """Number of a second nucleus (H, W) at the pixels of a label image of nuclei that belong to two; None for no pixel.
+
+    A pixel in three nuclei names the lowest number beside its own.
+    """
+    whole = whole_nuclei(nuclei, joined=True)
+    second = np.zeros_like(nuclei)
+    for index in np.flatnonzero(whole.radii.any(axis=1)):
+        seed, radii = whole.seeds[index], whole.radii[index]
+        top, left, bottom, right = contours.bounding_box(seed, radii, whole.shape)
+        own = contours.to_mask(seed - (top, left), radii, (bottom - top, right - left))
+        box = np.s_[top:bottom, left:right]
+        others = (nuclei[box] > 0) & (nuclei[box] != index + 1) & (second[box] == 0)
+        second[box][own & others] = index + 1
+    return second if second.any() else None
+
+
+def _touching(nuclei: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Numbers of the nuclei that touch another, by a side or a corner."""
+    names: list[NDArray[np.int64]] = []
+    padded = np.pad(nuclei, 1)
+    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        shifted = np.roll(padded, (-down, -right), axis=(0, 1))
+        meeting = (padded > 0) & (shifted > 0) & (padded != shifted)
+        names += [padded[meeting].astype(np.int64), shifted[meeting].astype(np.int64)]
+    return np.unique(np.concatenate(names))

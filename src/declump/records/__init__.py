@@ -1,0 +1,1 @@
+"""The types that stages hand on, and the pixels of cells."""

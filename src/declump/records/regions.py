@@ -1,0 +1,107 @@
+"""Regions: where there is any cell, and where the nuclei are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """What is known of an image before its cells are told apart.
+
+    Attributes
+    ----------
+    clump : (H, W) bool
+        Where there is any cell, nuclei included.
+    nuclei : (H, W) int32
+        Number of the nucleus from 1 at each of its pixels, 0 elsewhere. A plain mask is accepted, too: its connected
+        pieces (8-neighbours) are then the nuclei. Numbers are made consecutive.
+    seeds : (N, 2) float64
+        Row and column of a point in each nucleus, in the order of the numbers: its centroid, or where that lies outside
+        it, the nearest pixel of the nucleus.
+    layers : (H, W) float32, optional
+        Expected number of cells at each pixel, 3 standing for 3 or more; None where unknown.
+    layers_doubt : (H, W) float32, optional
+        Standard deviation of that number; None where unknown.
+    candidates : (H, W) int32, optional
+        Spots that are too doubtful for nuclei by themselves, numbered from 1; a ray network may bear them out, see
+        :func:`declump.evidence.candidates.confirmed`. They overlap no nucleus.
+    """
+
+    clump: NDArray[np.bool_]
+    nuclei: NDArray[np.int32]
+    layers: NDArray[np.float32] | None = None
+    layers_doubt: NDArray[np.float32] | None = None
+    candidates: NDArray[np.int32] | None = None
+    seeds: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check that the arrays belong together, number the nuclei and find their seeds."""
+        from declump.records.clump import checked_mask
+
+        clump = checked_mask(self.clump)
+        nuclei = numbered(self.nuclei)
+        candidates = None if self.candidates is None else numbered(self.candidates)
+        given = {"nuclei": nuclei, "layers": self.layers, "layers_doubt": self.layers_doubt, "candidates": candidates}
+        for name, array in given.items():
+            if array is not None and np.shape(array) != clump.shape:
+                raise ValueError(
+                    f"clump and {name} are of one image; given were shapes {clump.shape} and {np.shape(array)}"
+                )
+        object.__setattr__(self, "clump", clump)
+        object.__setattr__(self, "nuclei", nuclei)
+        object.__setattr__(self, "candidates", candidates)
+        object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
+
+
+def numbered(nuclei: ArrayLike) -> NDArray[np.int32]:
+    """Number nuclei from 1: the connected pieces of a mask, or the labels of a label image in rising order."""
+    array = np.asarray(nuclei)
+    if array.ndim != 2:
+        raise ValueError(f"nuclei are an (H, W) label image or mask; given was an array of shape {array.shape}")
+    if array.dtype == np.bool_:
+        from scipy import ndimage
+
+        return np.asarray(ndimage.label(array, structure=np.ones((3, 3)))[0], dtype=np.int32)
+    if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+        raise ValueError(f"labels of nuclei are integers >= 0, a mask of nuclei is bool; given was {array.dtype}")
+    names = np.unique(array[array > 0])
+    numbers = np.searchsorted(names, array) + 1
+    return np.where(array > 0, numbers, 0).astype(np.int32)
+
+
+def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:
+    """Find a point in every nucleus.
+
+    Parameters
+    ----------
+    labels : (H, W) int
+        0 is background.
+
+    Returns
+    -------
+    (N, 2) float64
+        Row and column of the centroid of each label, in rising order of the labels; where the pixel at the centroid
+        belongs to another label or to none, the pixel of the label that is nearest to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seeds_from_labels(np.array([[1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 1, 5]])).tolist()
+    [[0.0, 1.0], [2.0, 3.0]]
+    """
+    labels = np.asarray(labels)
+    if labels.ndim != 2 or labels.dtype.kind not in "biu":
+        raise ValueError(f"labels are an (H, W) array of integers; given was {labels.dtype} of shape {labels.shape}")
+    rows, columns = np.nonzero(labels > 0)
+    names, member = np.unique(labels[rows, columns], return_inverse=True)
+    count = np.bincount(member, minlength=names.size)
+    seeds = np.column_stack([np.bincount(member, part, names.size) / count for part in (rows, columns)])
+    pixels = np.floor(seeds + 0.5).astype(np.int64)
+    for index in np.flatnonzero(labels[pixels[:, 0], pixels[:, 1]] != names):
+        own = np.column_stack([rows[member == index], columns[member == index]])
+        seeds[index] = own[((own - seeds[index]) ** 2).sum(axis=1).argmin()]
+    return seeds

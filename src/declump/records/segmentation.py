@@ -1,0 +1,208 @@
+"""The result: one contour per cell, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from declump.records.clump import checked_mask, seed_pixels, split_clumps
+from declump.shapes import contours
+
+Ended = Literal["explained", "no decrease", "bound", "no seed", "masks"]
+
+
+@dataclass(frozen=True)
+class ClumpRecord:
+    """How one clump was explained.
+
+    Attributes
+    ----------
+    size : int
+        Pixels of the clump.
+    history : tuple of int
+        Hard discrepancy (equation 2) in pixels at the start and after every step; a clump without a seed has its size.
+    stopped : str
+        "explained", "no decrease", "bound" (see :class:`declump.evolution.trust_region.Evolution`), "no seed", or
+        "masks" where the cells were not evolved but given (:meth:`Segmentation.from_masks`).
+    """
+
+    size: int
+    history: tuple[int, ...]
+    stopped: Ended
+
+    @property
+    def energy(self) -> int:
+        """Discrepancy in the end, in pixels."""
+        return self.history[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Segmentation:
+    """Every cell of an image, whole; cells may overlap.
+
+    Attributes
+    ----------
+    shape : (H, W)
+        Size of the image.
+    seeds : (N, 2) float64
+        Row and column from which each cell's radii are counted.
+    radii : (N, K) float64
+        Outlines in pixels; all zero for a cell that has no clump.
+    clump : (N,) int64
+        Number of the clump each cell lies in; -1 for a seed that lies in none.
+    clumps : sequence of ClumpRecord
+        One a clump of the mask, also those without a seed.
+    nuclei : (H, W) int32, optional
+        Number of the cell, from 1, at the pixels of its nucleus, 0 elsewhere; None where the nuclei are not known.
+    second_nuclei : (H, W) int32, optional
+        Number of a second cell at pixels of ``nuclei`` that belong to its nucleus, too, 0 elsewhere; None where no two
+        nuclei are known to overlap. A whole nucleus is what both label images say of it: :meth:`nucleus_mask`.
+    """
+
+    shape: tuple[int, int]
+    seeds: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    clump: NDArray[np.int64]
+    clumps: Sequence[ClumpRecord] = ()
+    nuclei: NDArray[np.int32] | None = None
+    second_nuclei: NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together."""
+        count = len(self.seeds)
+        if (self.seeds.shape, self.clump.shape, self.radii.shape[:-1], self.radii.ndim) != (
+            (count, 2),
+            (count,),
+            (count,),
+            2,
+        ):
+            raise ValueError(
+                "a segmentation has seeds (N, 2), radii (N, K) and clump (N,); "
+                f"given were {self.seeds.shape}, {self.radii.shape} and {self.clump.shape}"
+            )
+        if not (np.isfinite(self.seeds).all() and np.isfinite(self.radii).all()) or (self.radii < 0).any():
+            raise ValueError("seeds and radii are finite, and radii are not negative; these are not")
+        if self.nuclei is not None and self.nuclei.shape != self.shape:
+            raise ValueError(f"the nuclei are {self.nuclei.shape}, the image is {self.shape}: give those of this image")
+        if self.second_nuclei is not None and (
+            self.nuclei is None
+            or self.second_nuclei.shape != self.shape
+            or np.any((self.nuclei == 0) & (self.second_nuclei != 0))
+        ):
+            raise ValueError("second nuclei lie on pixels of first ones: give them with the nuclei of this image")
+        if len(self.clumps) and count and self.clump.max() >= len(self.clumps):
+            raise ValueError(f"a cell names clump {self.clump.max()}, but there are only {len(self.clumps)}")
+
+    @classmethod
+    def from_masks(
+        cls,
+        masks: ArrayLike,
+        seeds: ArrayLike,
+        *,
+        clump: ArrayLike | None = None,
+        nuclei: NDArray[np.int32] | None = None,
+        rays: int = 360,
+    ) -> Segmentation:
+        """Outline masks that another method found, so that they can be measured, drawn and written like any result.
+
+        Each outline is the outermost boundary of a mask as seen from the seed: what a ray meets before is filled. Of
+        cells, that changes next to nothing (Dice 0.997 with the mask on the cells of ISBI 2014).
+
+        Parameters
+        ----------
+        masks : (N, H, W) bool
+            One a cell; may overlap. An empty one gives an empty outline.
+        seeds : (N, 2) float
+            Row and column of a point in each cell.
+        clump : (H, W) bool, optional
+            Where there is any cell; by default the union of the masks.
+        nuclei : (H, W) int32, optional
+            See the class.
+        rays : int
+            Number of radii K.
+
+        Returns
+        -------
+        Segmentation
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> masks = np.zeros((1, 9, 9), bool)
+        >>> masks[0, 2:7, 2:7] = True
+        >>> bool((Segmentation.from_masks(masks, [(4, 4)]).masks == masks).all())
+        True
+        """
+        stack = np.asarray(masks)
+        if stack.ndim != 3 or stack.dtype != np.bool_:
+            raise ValueError(f"masks are an (N, H, W) bool array; given was {stack.dtype} of shape {stack.shape}")
+        pixels = seed_pixels(seeds, stack.shape[1:])
+        if len(pixels) != len(stack):
+            raise ValueError(f"every mask has one seed; given were {len(stack)} masks and {len(pixels)} seeds")
+        whole = stack.any(axis=0) if clump is None else checked_mask(clump)
+        if whole.shape != stack.shape[1:]:
+            raise ValueError(f"the clump is of another image: {whole.shape} pixels against {stack.shape[1:]}")
+        radii = np.zeros((len(stack), rays))
+        for index, (mask, seed) in enumerate(zip(stack, pixels, strict=True)):
+            radii[index] = contours.outermost_crossings(mask, seed, rays)[0]
+        owner, records = np.full(len(stack), -1, dtype=np.int64), []
+        for part in split_clumps(whole, pixels):
+            owner[part.cells] = part.label
+            left = part.discrepancy(radii[part.cells])
+            records.append(ClumpRecord(part.size, (left,), "masks" if part.cells.size else "no seed"))
+        shape = (whole.shape[0], whole.shape[1])
+        return cls(shape, pixels.astype(np.float64), radii, owner, tuple(records), nuclei)
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self.seeds)
+
+    @cached_property
+    def masks(self) -> NDArray[np.bool_]:
+        """Whole masks (N, H, W) of all cells; made at first use and kept. For one at a time see :meth:`mask`."""
+        result = np.zeros((len(self), *self.shape), dtype=np.bool_)
+        for index in range(len(self)):
+            result[index] = self.mask(index)
+        return result
+
+    def mask(self, index: int) -> NDArray[np.bool_]:
+        """Whole mask (H, W) of one cell."""
+        return contours.to_mask(self.seeds[index], self.radii[index], self.shape)
+
+    def nucleus_mask(self, index: int) -> NDArray[np.bool_]:
+        """Whole nucleus (H, W) of one cell, also where that of another lies on it; empty where it is not known."""
+        layers = [labels for labels in (self.nuclei, self.second_nuclei) if labels is not None]
+        return np.asarray(
+            np.any([labels == index + 1 for labels in layers], axis=0) if layers else np.zeros(self.shape, np.bool_)
+        )
+
+    @property
+    def polygons(self) -> NDArray[np.float64]:
+        """Outlines (N, K, 2) as row and column of their vertices; they may leave the image."""
+        rows, columns = contours.directions(self.radii.shape[1])
+        return self.seeds[:, None, :] + self.radii[:, :, None] * np.column_stack([rows, columns])
+
+    @property
+    def areas(self) -> NDArray[np.float64]:
+        """Areas (N,) inside the outlines in square pixels, also of parts outside the image."""
+        return np.asarray(contours.area(self.radii))
+
+    @cached_property
+    def hidden_edges(self) -> NDArray[np.bool_]:
+        """Which edges (N, K) of the outlines lie inside other cells (:func:`declump.shapes.contours.hidden_edges`)."""
+        return contours.hidden_edges(self.seeds, self.radii)
+
+    @property
+    def overlap_degree(self) -> NDArray[np.float64]:
+        """Share (N,) of each outline's length that lies inside other cells."""
+        return contours.overlap_degree(self.seeds, self.radii, hidden=self.hidden_edges)
+
+    @property
+    def energy(self) -> NDArray[np.int64]:
+        """Hard discrepancy (equation 2) of every clump in pixels."""
+        return np.array([record.energy for record in self.clumps], dtype=np.int64)

@@ -1,0 +1,43 @@
+"""Seeds by regression: the peaks of what a network says of the nearness to the centre of a nucleus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.models import model_path
+from declump.regions.find import NUCLEUS_DIAMETER, maps_at_scale
+from declump.regions.nuclei import RULES, SMOOTHING, peaks_of
+from declump.seeds.distance import middles
+
+
+def centres(
+    image: NDArray[Any], mask: NDArray[np.bool_], model: str | Path, *, diameter: float | None = None
+) -> NDArray[np.float64]:
+    """Find the centres that a region network sees inside a mask.
+
+    Parameters
+    ----------
+    image : (H, W), (H, W, 3) or (H, W, 4)
+    mask : (H, W) bool
+        Outside it, and across its gaps, no peak counts.
+    model : str or Path
+        ``"default"``, or an ONNX file of ``declump train regions``.
+    diameter : float, optional
+        Usual diameter in pixels of what the network was trained to find; by default as in its training images.
+
+    Returns
+    -------
+    (N, 2) float64
+        Row and column of the middle of each peak, inside the mask; none where the network sees no centre.
+    """
+    from scipy import ndimage
+
+    size = NUCLEUS_DIAMETER if diameter is None else diameter
+    maps = maps_at_scale(image, model_path(model, "regions.onnx"), NUCLEUS_DIAMETER / size)
+    nearness = np.where(mask, ndimage.gaussian_filter(maps.nearness, SMOOTHING * size), 0).astype(np.float32)
+    labels, _ = ndimage.label(peaks_of(nearness, RULES) & mask, np.ones((3, 3)))
+    return middles(np.asarray(labels, np.int32), nearness.astype(np.float64))

@@ -1,0 +1,1 @@
+"""The paper's ablations F and M: other ways to find the shapes of a clump."""

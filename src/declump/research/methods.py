@@ -1,0 +1,238 @@
+"""The methods of the experiments, by name: each learns what it needs on training images and segments test images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from declump.compared import METHODS as COMPARED
+from declump.compared import find_method
+from declump.datasets import AnnotatedImage
+from declump.evidence.collect import gathered
+from declump.evolution.evolve import Solver, evolve
+from declump.evolution.settings import SETTINGS, Settings
+from declump.evolution.trust_region import evolve_clump
+from declump.importance import learn_importance
+from declump.pipelines.cells import segment
+from declump.records.segmentation import Segmentation
+from declump.regions import Regions
+from declump.research.ablations.examples import evolve_clump_by_examples
+from declump.research.ablations.level_sets import evolve_clump_by_level_sets
+from declump.shapes.prior import ShapePrior, turned_and_mirrored
+from declump.training.prior import learn_prior
+
+SOLVERS: dict[str, Solver] = {
+    "trust region": evolve_clump,
+    "examples": evolve_clump_by_examples,
+    "level sets": evolve_clump_by_level_sets,
+}
+"""What finds the shapes of a clump: the method itself, and the paper's ablations F and M."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a prior is learnt; see :func:`declump.learn_prior`.
+
+    Attributes
+    ----------
+    copies, reach, with_examples, rays
+        As there.
+    importance : bool
+        Whether the importance of the examples is learnt first, as the paper prints it.
+    modes : int, optional
+        Number of modes t, or as many as the examples have.
+    """
+
+    copies: bool = False
+    reach: bool = False
+    importance: bool = False
+    with_examples: bool = False
+    rays: int = 360
+    modes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Short name for files."""
+        words = [word for word in ("copies", "reach", "importance") if getattr(self, word)]
+        words += ["examples"] if self.with_examples else []
+        words += [f"t{self.modes}"] if self.modes is not None else []
+        return "-".join([f"k{self.rays}", *words])
+
+    def learn(self, images: Iterable[AnnotatedImage]) -> ShapePrior:
+        """Learn a prior from training images."""
+        known = list(images)
+        how: dict[str, Any] = {"copies": self.copies, "reach": self.reach, "rays": self.rays, "modes": self.modes}
+        if self.modes is not None:
+            shapes = learn_prior(known, copies=False, reach=False, rays=self.rays, modes=0, with_examples=True).examples
+            assert shapes is not None
+            every = ShapePrior.fit(turned_and_mirrored(shapes) if self.copies else shapes, explained=1.0)
+            how["modes"] = min(self.modes, every.variances.size)
+        if self.importance:
+            how["importance"] = learn_importance(known, setting="paper", **how)
+        return learn_prior(known, with_examples=self.with_examples, **how)
+
+
+PLAIN = Learning()
+"""Shapes alone, as the paper has them but for their importance."""
+FULL = Learning(copies=True, reach=True)
+"""What declump learns by default."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One column of the comparison.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line.
+    title : str
+        As in tables.
+    settings : Settings, optional
+        How clumps are evolved; None for a compared method.
+    learning : Learning, optional
+        How its prior is learnt; None for a method that heeds none.
+    evidence : "clump" or "rays"
+    solver : str
+        Name in ``SOLVERS``: what finds the shapes of a clump.
+    printed : str, optional
+        Its row in the paper's tables.
+    group : "ours", "ablation", "compared" or "study"
+    """
+
+    name: str
+    title: str
+    settings: Settings | None
+    learning: Learning | None
+    evidence: Literal["clump", "rays"] = "clump"
+    solver: str = "trust region"
+    printed: str | None = None
+    group: Literal["ours", "ablation", "compared", "study"] = "ours"
+
+    def segment(
+        self,
+        image: ArrayLike,
+        regions: Regions,
+        prior: ShapePrior | None,
+        *,
+        rays: Path | None = None,
+        complete: bool = False,
+    ) -> Segmentation:
+        """Segment an image whose regions are known.
+
+        Parameters
+        ----------
+        image : (H, W) or (H, W, 3)
+        regions : Regions
+        prior : ShapePrior, optional
+            What the method learnt.
+        rays : Path, optional
+            Ray model that did not see the image.
+        complete : bool
+            Whether a method with ray proposals may add cells that have no nucleus, as ``declump segment`` does.
+
+        Returns
+        -------
+        Segmentation
+            One row a nucleus, then those that were added.
+        """
+        if self.settings is None:
+            return find_method(self.name)(image, regions, prior=prior)
+        assert prior is not None
+        if self.evidence == "clump":
+            solver = SOLVERS[self.solver]
+            return evolve(regions.clump, regions.seeds, prior=prior, setting=self.settings, solver=solver)
+        if rays is None:
+            raise ValueError(f"the method {self.name!r} needs a ray model; give one with --rays, or --regions train")
+        if complete:
+            return segment(image, regions=regions, evidence="rays", rays=rays, prior=prior, setting=self.settings)
+        evidence = gathered(image, regions, "rays", model=rays)
+        return evolve(regions.clump, regions.seeds, evidence=evidence, prior=prior, setting=self.settings)
+
+    def record(self) -> dict[str, Any]:
+        """Everything the results depend on, for fingerprints and ``run.json``."""
+        fields = {"name": self.name, "evidence": self.evidence}
+        if self.settings is None:
+            return {**fields, "compared": asdict(COMPARED[self.name]), "learning": _plain(self.learning)}
+        settings = {name: repr(value) for name, value in asdict(self.settings).items()}
+        return {**fields, "solver": self.solver, "settings": settings, "learning": _plain(self.learning)}
+
+
+_JOINT, _PAPER = SETTINGS["joint"], SETTINGS["paper"]
+_PRINTED = replace(PLAIN, importance=True)
+OURS = (
+    Method("joint", "declump", _JOINT, FULL),
+    Method("rays", "declump (rays)", _JOINT, FULL, evidence="rays"),
+    Method("paper", "paper, read literally", _PAPER, _PRINTED, printed="Ours"),
+    Method("L", "paper-L: no importance", _PAPER, PLAIN, printed="Ours-L", group="ablation"),
+    Method(
+        "F",
+        "paper-F: finite set",
+        _PAPER,
+        replace(PLAIN, with_examples=True),
+        solver="examples",
+        printed="Ours-F",
+        group="ablation",
+    ),
+    Method(
+        "M",
+        "paper-M: level sets",
+        _PAPER,
+        _PRINTED,
+        solver="level sets",
+        printed="Ours-M",
+        group="ablation",
+    ),
+)
+"""Our own methods: ``paper`` with everything that is printed, and the paper's ablations as changes of it."""
+PAPER_ROWS = {"lsf": "LSF", "mcl": "MCL", "mpw": "MPW", "cf": "CF"}
+"""Rows of the paper's tables that belong to compared methods."""
+
+
+def available_methods(*, rays: bool) -> tuple[Method, ...]:
+    """Give all methods that can run, compared ones last.
+
+    Parameters
+    ----------
+    rays : bool
+        Whether there are ray models.
+    """
+    compared = [
+        Method(
+            name,
+            method.title,
+            None,
+            FULL if method.uses_prior else None,  # the best we know: a weak opponent proves nothing
+            printed=PAPER_ROWS.get(name),
+            group="compared",
+        )
+        for name, method in COMPARED.items()
+    ]
+    return (*(method for method in OURS if rays or method.evidence != "rays"), *compared)
+
+
+def chosen_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[Method, ...]:
+    """Give methods by name, all of them for None, in the order of the tables.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, or none is named.
+    """
+    there = available_methods(rays=rays)
+    if names is None:
+        return there
+    unknown = [name for name in names if name not in {method.name for method in there}]
+    if unknown or not names:
+        known = ", ".join(method.name for method in there)
+        lacking = " ('rays' needs --rays, or --regions train)" if "rays" in unknown else ""
+        raise ValueError(f"there is no method {', '.join(map(repr, unknown)) or 'named'}{lacking}; choose of {known}")
+    return tuple(method for method in there if method.name in names)
+
+
+def _plain(learning: Learning | None) -> dict[str, Any] | None:
+    return None if learning is None else asdict(learning)

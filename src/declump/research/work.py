@@ -1,0 +1,177 @@
+"""What the processes of a run do: learn a prior, train networks, find regions, segment and score."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from declump.errors import sentence
+from declump.evaluation import score
+from declump.records.segmentation import Segmentation
+from declump.regions import Regions
+from declump.research.images import Images, true_regions
+from declump.research.methods import Learning, Method
+from declump.research.parts import ImageResult, Part, write_part
+from declump.research.plan import Fold
+from declump.research.storage import read_arrays, write_arrays
+from declump.shapes.prior import ShapePrior
+
+
+@dataclass(frozen=True)
+class Task:
+    """One file to make.
+
+    Attributes
+    ----------
+    kind : "train", "prior", "regions" or "segment"
+    path : Path
+        The file.
+    fingerprint : str
+        Everything it depends on.
+    fold : Fold
+    label : str
+        For people.
+    learning : Learning, optional
+        Of a prior.
+    method : Method, optional
+        Of a segmentation.
+    prior, regions : Path, optional
+        Files that a segmentation needs; without regions these are the true ones.
+    images : tuple of int
+        Images to be segmented.
+    matching : str
+    steps : int
+        Of a training.
+    """
+
+    kind: Literal["train", "prior", "regions", "segment"]
+    path: Path
+    fingerprint: str
+    fold: Fold
+    label: str
+    learning: Learning | None = None
+    method: Method | None = None
+    prior: Path | None = None
+    regions: Path | None = None
+    images: tuple[int, ...] = ()
+    matching: Literal["order", "greedy"] = "order"
+    steps: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """Does tasks, in whatever process.
+
+    Attributes
+    ----------
+    images : Images
+    """
+
+    images: Images
+
+    def __call__(self, task: Task | None) -> dict[str, Any]:
+        """Do one task; its file comes into place whole."""
+        if task is None:
+            return {}
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            {"train": self._train, "prior": self._prior, "regions": self._regions, "segment": self._segment}[task.kind](
+                task
+            )
+        return {"seconds": time.process_time() - start}
+
+    def _prior(self, task: Task) -> None:
+        assert task.learning is not None
+        learnt = task.learning.learn(self.images.load(index) for index in task.fold.train)
+        task.path.parent.mkdir(parents=True, exist_ok=True)
+        draft = task.path.with_name(f".declump-{os.getpid()}-{task.path.name}")
+        try:
+            replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(draft)
+            draft.replace(task.path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _train(self, task: Task) -> None:
+        from declump.research.networks import train_networks
+
+        train_networks(self.images, task.fold, task.path, steps=task.steps, fingerprint=task.fingerprint)
+
+    def _regions(self, task: Task) -> None:
+        from declump.regions import find_regions
+
+        assert task.fold.regions is not None
+        arrays: dict[str, Any] = {}
+        for index in task.images:
+            found = find_regions(self.images.load(index).image, model=task.fold.regions)
+            arrays |= {f"clump{index}": np.packbits(found.clump, axis=1), f"nuclei{index}": found.nuclei}
+            arrays |= {} if found.candidates is None else {f"candidates{index}": found.candidates}
+        write_arrays(task.path, arrays, {"fingerprint": task.fingerprint})
+
+    def _segment(self, task: Task) -> None:
+        assert task.method is not None
+        prior = None if task.prior is None else ShapePrior.load(task.prior)
+        found = None if task.regions is None else _read_regions(task.regions)
+        _rehearse(task.method, prior, task.fold.rays)
+        tested, failed = [], {}
+        for index in task.images:
+            image = self.images.load(index)
+            regions = true_regions(image) if found is None else found[index]
+            start = time.process_time()
+            try:
+                result = task.method.segment(
+                    image.image, regions, prior, rays=task.fold.rays, complete=found is not None
+                )
+                masks = result.masks
+            except Exception as error:
+                # One image must not end a run of hours: its cells count as missed, and the tables say so.
+                failed[image.name] = sentence(error)
+                result = _nothing(regions)
+                masks = result.masks
+            seconds = time.process_time() - start
+            scored = score(image.cells, masks, matching=task.matching, overlap_degree=self.images.degrees(index))
+            tested.append(ImageResult(index, scored, seconds, result))
+        if len(failed) == len(task.images):
+            raise ValueError(f"{task.method.name} failed on every image, first with: {next(iter(failed.values()))}")
+        facts = {"modes": None if prior is None else int(prior.variances.size), "failed": failed}
+        write_part(task.path, Part(tested, facts), task.fingerprint)
+
+
+def _rehearse(method: Method, prior: ShapePrior | None, rays: Path | None) -> None:
+    """Run a method on two discs, so that no image pays for what is compiled or loaded at first."""
+    rows, columns = np.mgrid[:96, :128]
+    distances = [np.hypot(rows - 48, columns - column) for column in (48, 80)]
+    nearest = np.minimum(*distances)
+    image = np.where(nearest < 5, 60, np.where(nearest < 26, 180, 240)).astype(np.uint8)
+    labels = np.where(distances[0] < 5, 1, np.where(distances[1] < 5, 2, 0)).astype(np.int32)
+    with suppress(Exception):  # what fails here will fail, and be told of, on a real image
+        method.segment(image, Regions(nearest < 26, labels), prior, rays=rays)
+
+
+def _nothing(regions: Regions) -> Segmentation:
+    """Outlines of no pixel, one a nucleus."""
+    count = len(regions.seeds)
+    shape = (regions.clump.shape[0], regions.clump.shape[1])
+    return Segmentation(shape, regions.seeds, np.zeros((count, 360)), np.full(count, -1, np.int64))
+
+
+def _read_regions(path: Path) -> Mapping[int, Regions]:
+    found = read_arrays(path)
+    if found is None:
+        raise ValueError(f"the regions in {path} cannot be read; start again with --overwrite")
+    arrays = found[0]
+    result = {}
+    for name in arrays:
+        if name.startswith("nuclei"):
+            index, nuclei = int(name.removeprefix("nuclei")), arrays[name]
+            clump = np.unpackbits(arrays[f"clump{index}"], axis=1, count=nuclei.shape[1]).astype(np.bool_)
+            result[index] = Regions(clump, nuclei, candidates=arrays.get(f"candidates{index}"))
+    return result

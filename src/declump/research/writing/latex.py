@@ -1,0 +1,37 @@
+"""Tables as LaTeX, to be put into a paper; needs the packages booktabs and graphicx."""
+
+from __future__ import annotations
+
+from declump.research.tables import Table
+from declump.research.writing.cells import best, shown
+
+_AS_WIDE_AS_THE_PAGE = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""Shrinks what follows if it is wider than the page."""
+_SPECIAL = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}", "±": r"$\pm$"}
+_SPECIAL |= {"<": r"$<$", ">": r"$>$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+
+
+def latex(table: Table) -> str:
+    """Text of a table as an environment ``table*``; our best figure of a column is bold, printed ones are italic."""
+    head = " & ".join(["", *map(_escaped, table.columns)])
+    lines = [r"\begin{table*}", rf"\caption{{{_escaped(table.title)}}}", rf"\label{{{table.name}}}"]
+    lines += [_AS_WIDE_AS_THE_PAGE]
+    lines += [rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}", r"\toprule", rf"{head} \\", r"\midrule"]
+    winners = [best(table.rows, index, name) for index, name in enumerate(table.columns)]
+    for row in table.rows:
+        texts = [_escaped(shown(cell)) for cell in row.cells]
+        if row.source == "printed":
+            texts = [rf"\textit{{{text}}}" if text else "" for text in texts]
+        else:
+            texts = [
+                rf"\textbf{{{text}}}" if winner == row.method and text else text
+                for text, winner in zip(texts, winners, strict=True)
+            ]
+        lines.append(rf"{' & '.join([_escaped(row.label), *texts])} \\")
+    lines += [r"\bottomrule", r"\end{tabular}}"]
+    lines += [rf"\par\footnotesize {_escaped(note)}" for note in table.notes]
+    return "\n".join([*lines, r"\end{table*}", ""])
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)

@@ -1,0 +1,1 @@
+"""Shapes of objects: contours, statistical and geometric priors, reach, alignment."""

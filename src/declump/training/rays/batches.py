@@ -1,0 +1,80 @@
+"""Random cells, seen in every way that must not change the answer, and with the errors that regions really have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from declump.evidence.windows import STEP, View, places, window
+from declump.training.appearance import restained
+from declump.training.rays.examples import RayExample, Sight, true_radii
+
+JITTER = 2.0
+"""Standard deviation in pixels by which a seed is moved."""
+MISSED, FALSE = 0.06, 0.15
+"""Share of the other nuclei that are hidden, and of the windows that show one where there is none."""
+FALSE_RADIUS = 5.0
+
+
+def batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw a batch: windows (B, 9, A, D), true radii in steps (B, A), and which of them count (B, A).
+
+    Parameters
+    ----------
+    groups : sequence of sequences of RayExample
+        The cells of a batch are taken from the groups in turn, so that each counts alike.
+    size : int
+    seed : int
+        The same seed gives the same batch.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [_drawn(groups[index % len(groups)], rng) for index in range(size)]
+    windows = torch.from_numpy(np.stack([part[0] for part in drawn]))
+    for index in range(size):
+        windows[index, :3] = restained(windows[index, :3], rng)
+        noise = rng.normal(0, abs(rng.normal(0, 0.02)), windows.shape[2:]).astype(np.float32)
+        windows[index, 0] += torch.from_numpy(noise)
+    radii, counted = (torch.from_numpy(np.stack([part[which] for part in drawn])) for which in (1, 2))
+    return windows, radii, counted
+
+
+def _drawn(
+    examples: Sequence[RayExample], rng: np.random.Generator
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    example = examples[int(rng.integers(len(examples)))]
+    sight = example.sights[int(rng.integers(len(example.sights)))]
+    while not sight.cells.size:
+        example = examples[int(rng.integers(len(examples)))]
+        sight = example.sights[0]
+    which = int(rng.integers(sight.cells.size))
+    scale = float(np.exp(rng.uniform(np.log(0.85), np.log(1.2))))
+    view = View(STEP * scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5))
+    number = int(sight.numbers[which])
+    seed = sight.seeds[number - 1] + rng.normal(0, JITTER, 2)
+    hidden = 1 + np.flatnonzero(rng.random(len(sight.seeds)) < MISSED)
+    seen = _seen(sight, number, seed, view, hidden, rng)
+    return seen, *true_radii(example, int(sight.cells[which]), seed, view)
+
+
+def _seen(
+    sight: Sight,
+    number: int,
+    seed: NDArray[np.float64],
+    view: View,
+    hidden: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.float32]:
+    """A window in which some nuclei are missing, and there may be one too many."""
+    others = np.delete(sight.seeds, np.union1d(hidden, number) - 1, axis=0)
+    if rng.random() >= FALSE:
+        return window(sight.around, seed, number, others, view, hidden)
+    distance, angle = rng.uniform(15, 80), rng.uniform(0, 2 * np.pi)
+    false = seed + distance * np.array([np.sin(angle), np.cos(angle)])
+    seen = window(sight.around, seed, number, np.vstack([others, false]), view, hidden)
+    rows, columns = places(seed, view)
+    seen[4][np.hypot(rows - false[0], columns - false[1]) < rng.uniform(1, 2) * FALSE_RADIUS] = 1
+    return seen

@@ -1,0 +1,137 @@
+"""Training of the ray network, and the calibration of its doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from declump.evidence.windows import ANGLES, DEPTHS, STEP, View, window
+from declump.training.checkpoint import Curve
+from declump.training.loop import Progress, fit
+from declump.training.rays.batches import batch
+from declump.training.rays.examples import RayExample, true_radii
+from declump.training.rays.network import RayNetwork, moments
+
+BLUR = 0.8
+"""Width in steps of the distribution that a true radius stands for."""
+GROUPS = 20
+"""Groups of like doubt that the calibration is drawn through."""
+LEAST_ERROR = 0.05
+"""Errors below this many steps are those of the drawing."""
+MEAN_WEIGHT = 0.05
+"""Weight of the error of the mean, in steps, beside the cross-entropy."""
+
+
+def train(
+    groups: Sequence[Sequence[RayExample]],
+    held_out: Sequence[RayExample],
+    *,
+    steps: int,
+    size: int = 12,
+    seed: int = 0,
+    start: Path | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[RayNetwork, Curve]:
+    """Train a ray network.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of RayExample
+        See :func:`declump.training.rays.batches.batch`.
+    held_out : sequence of RayExample
+        For the validation curve; they teach nothing.
+    steps, size, seed : int
+        Number of batches, cells a batch, and what all randomness follows from.
+    start, checkpoint, progress
+        See :func:`declump.training.loop.fit`.
+
+    Returns
+    -------
+    network : RayNetwork
+    curve : list of dict
+        Losses and held-out figures by step.
+    """
+
+    def loss(network: Callable[[Tensor], Tensor], step: int) -> Tensor:
+        windows, radii, counted = batch(groups, size, seed * 1_000_003 + step)
+        return _loss(network(windows), radii, counted)
+
+    torch.manual_seed(seed)
+    return fit(
+        RayNetwork(),
+        loss,
+        lambda network: figures(*predictions(network, held_out)),
+        steps=steps,
+        start=start,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+
+
+def _loss(scores: Tensor, radii: Tensor, counted: Tensor) -> Tensor:
+    distances = torch.arange(DEPTHS, dtype=torch.float32) + 0.5
+    wanted = torch.softmax(-0.5 * ((distances - radii[:, :, None].clamp(0.5, DEPTHS - 0.5)) / BLUR) ** 2, 2)
+    surprise = -(wanted * torch.log_softmax(scores, 2)).sum(2)
+    error = functional.smooth_l1_loss(moments(scores)[0], radii, reduction="none")
+    return ((surprise + MEAN_WEIGHT * error) * counted).sum() / counted.sum().clamp(min=1)
+
+
+@torch.no_grad()
+def predictions(
+    network: RayNetwork, examples: Sequence[RayExample]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    """Radii told, their doubt, true radii, all in steps, and which count, (N, A) each, with true regions."""
+    told, doubts, true, counted = [], [], [], []
+    view = View(STEP)
+    for example in examples:
+        sight = example.sights[0]
+        for cell, number in zip(sight.cells, sight.numbers, strict=True):
+            seed = sight.seeds[number - 1]
+            seen = window(sight.around, seed, number, np.delete(sight.seeds, number - 1, axis=0), view)
+            mean, deviation = moments(network(torch.from_numpy(seen)[None]))
+            told.append(mean[0].numpy())
+            doubts.append(deviation[0].numpy())
+            radii, known = true_radii(example, cell, seed, view)
+            true.append(radii)
+            counted.append(known)
+    arrays = [np.array(part, np.float32).reshape(len(told), ANGLES) for part in (told, doubts, true)]
+    return arrays[0], arrays[1], arrays[2], np.array(counted, np.bool_).reshape(len(told), ANGLES)
+
+
+def figures(
+    told: NDArray[np.float32], doubts: NDArray[np.float32], true: NDArray[np.float32], counted: NDArray[np.bool_]
+) -> dict[str, float]:
+    """Mean Dice of the proposed outlines, mean error of a ray in pixels, and what calibrates the doubt."""
+    if not counted.any():
+        return {}
+    shared = np.sum(np.where(counted, np.minimum(told, true) ** 2, 0), axis=1)
+    sizes = np.sum(np.where(counted, told**2 + true**2, 0), axis=1)
+    error = np.abs(told - true)[counted]
+    factor, power = calibration(error, doubts[counted])
+    return {
+        "dice": float(np.mean(2 * shared / np.maximum(sizes, 1))),
+        "error_px": STEP * float(error.mean()),
+        "doubt_factor": factor,
+        "doubt_power": power,
+    }
+
+
+def calibration(errors: NDArray[np.float32], doubts: NDArray[np.float32]) -> tuple[float, float]:
+    """Factor and power that make of a doubt one within which, as with a Gaussian, 68 % of the rays lie.
+
+    A straight line on logarithmic scales through that share of the errors in groups of like doubt: a network is rarely
+    wrong by the same factor where it is sure and where it is not.
+    """
+    order = np.argsort(doubts, kind="stable")
+    groups = np.array_split(order, min(GROUPS, len(order)))
+    at = np.array([np.log(doubts[group]).mean() for group in groups])
+    within = np.log(np.maximum([np.percentile(errors[group], 68.27) for group in groups], LEAST_ERROR))
+    power, intercept = np.polyfit(at, within, 1) if np.ptp(at) > 0 else (0.0, within[0])
+    return float(np.exp(intercept)), float(power)

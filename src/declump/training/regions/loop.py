@@ -1,0 +1,105 @@
+"""Training of the region network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from declump.training.checkpoint import Curve
+from declump.training.loop import Progress, fit
+from declump.training.regions.batches import batch
+from declump.training.regions.network import COARSEST, RegionNetwork
+from declump.training.regions.targets import IGNORED, Example
+
+CLASS_WEIGHTS = (1.0, 1.0, 3.0)
+LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
+
+
+def train(
+    groups: Sequence[Sequence[Example]],
+    held_out: Sequence[Example],
+    *,
+    steps: int,
+    size: int = 8,
+    seed: int = 0,
+    start: Path | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> tuple[RegionNetwork, Curve]:
+    """Train a region network.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Example
+        See :func:`declump.training.regions.batches.batch`.
+    held_out : sequence of Example
+        For the validation curve; they teach nothing.
+    steps, size, seed : int
+        Number of batches, windows a batch, and what all randomness follows from.
+    start, checkpoint, progress
+        See :func:`declump.training.loop.fit`.
+
+    Returns
+    -------
+    network : RegionNetwork
+    curve : list of dict
+        Losses and held-out figures by step.
+    """
+
+    def loss(network: Callable[[Tensor], Tensor], step: int) -> Tensor:
+        images, classes, nearness, layers = batch(groups, size, seed * 1_000_003 + step)
+        return _loss(network(images), classes, nearness, layers)
+
+    torch.manual_seed(seed)
+    return fit(
+        RegionNetwork(),
+        loss,
+        lambda network: validate(network, held_out),
+        steps=steps,
+        start=start,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+
+
+@torch.no_grad()
+def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, float]:
+    """Dice of cytoplasm with nuclei, Dice of nuclei, and IoU of each number of layers, over all pixels of images."""
+    if not examples:
+        return {}
+    shared, sizes = np.zeros(6), np.zeros(6)
+    unions = np.zeros(4)
+    for example in examples:
+        image = torch.from_numpy(example.channels)[None]
+        height, width = image.shape[2:]
+        padding = (0, -width % COARSEST, 0, -height % COARSEST)
+        answer = network(functional.pad(image, padding, mode="replicate"))[0, :, :height, :width].numpy()
+        classes, layers = answer[:3].argmax(0), answer[4:].argmax(0)
+        known = example.classes != IGNORED
+        pairs = [((classes > 0) & known, (example.classes > 0) & known)]
+        pairs += [((classes == 2) & known, example.classes == 2)]
+        pairs += [(layers == count, example.layers == count) for count in range(4)]
+        for index, (found, true) in enumerate(pairs):
+            shared[index] += np.sum(found & true)
+            sizes[index] += found.sum() + true.sum()
+            if index >= 2:
+                unions[index - 2] += np.sum(found | true)
+    dice = 2 * shared / np.maximum(sizes, 1)
+    figures = {"cytoplasm_dice": float(dice[0]), "nucleus_dice": float(dice[1])}
+    return figures | {f"layer{count}_iou": float(shared[2 + count] / max(unions[count], 1)) for count in range(4)}
+
+
+def _loss(answer: Tensor, classes: Tensor, nearness: Tensor, layers: Tensor) -> Tensor:
+    known = classes != IGNORED
+    weights = torch.tensor(CLASS_WEIGHTS)
+    by_class = functional.cross_entropy(answer[:, :3], classes, weight=weights, ignore_index=IGNORED)
+    by_layer = functional.cross_entropy(answer[:, 4:], layers, weight=torch.tensor(LAYER_WEIGHTS))
+    near = (((answer[:, 3] - nearness) ** 2) * known).mean()
+    found, true = torch.softmax(answer[:, :3], 1)[:, 2] * known, (classes == 2).float()
+    overlap = 1 - (2 * (found * true).sum() + 1) / (found.sum() + true.sum() + 1)
+    return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap
