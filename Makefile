@@ -24,11 +24,12 @@ demo: $(READY)
 	$(BIN)/python -m declump.cli demo -o demo --overwrite
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(TESTABLE)
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 S = TypeVar("S")
 
 
-def chosen(start: S, choices: Mapping[str, Sequence[Any]], merit: Callable[[S], float], *, least_gain: float) -> S:
+def chosen(start: S, choices: Mapping[str, Sequence[Any]], merit: Callable[[S], float], *, min_gain: float) -> S:
     """Change one field of a dataclass at a time for the better, by more than a least gain, until none is."""
     settings, best = start, merit(start)
     while True:
@@ -17,7 +17,7 @@ def chosen(start: S, choices: Mapping[str, Sequence[Any]], merit: Callable[[S], 
         for name, values in choices.items():
             for value in values:
                 trial = replace(settings, **{name: value})  # type: ignore[type-var]
-                if trial != settings and (worth := merit(trial)) > best + least_gain:
+                if trial != settings and (worth := merit(trial)) > best + min_gain:
                     settings, best = trial, worth
         if best == before:
             return settings

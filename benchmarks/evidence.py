@@ -23,8 +23,8 @@ import declump
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
-from declump.evidence.candidates import confirmed
-from declump.evidence.collect import gathered
+from declump.evidence.candidates import confirm_candidates
+from declump.evidence.collect import collect_evidence
 from declump.models import read_card
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions, find_regions
@@ -46,21 +46,21 @@ class Case:
     def true(self) -> Regions:
         """True regions, with the layers that the network found."""
         labels = self.image.nucleus_labels
-        return Regions(self.image.clump, labels, self.found.layers, self.found.layers_doubt)
+        return Regions(self.image.clump, labels, self.found.layers, self.found.layers_std)
 
     def mixed(self, clump: Regions, nuclei: Regions) -> Regions:
         """Clump of one, nuclei of another; a nucleus outside the clump brings its own place."""
-        return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei, self.found.layers, self.found.layers_doubt)
+        return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei, self.found.layers, self.found.layers_std)
 
 
 def evolved(case: Case, regions: Regions, kind: str) -> Segmentation:
-    evidence = gathered(case.image.image, regions, kind, model=case.rays)
+    evidence = collect_evidence(case.image.image, regions, kind, model=case.rays)
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
 
 
 def proposed(case: Case, regions: Regions) -> Segmentation:
     """What the ray network says, without any evolution."""
-    evidence = gathered(case.image.image, regions, "rays", model=case.rays)
+    evidence = collect_evidence(case.image.image, regions, "rays", model=case.rays)
     assert evidence is not None and evidence.radii is not None
     nowhere = np.zeros(len(regions.seeds), np.int64)
     return Segmentation(regions.clump.shape, regions.seeds, evidence.with_rays(360).radii, nowhere)
@@ -68,13 +68,13 @@ def proposed(case: Case, regions: Regions) -> Segmentation:
 
 def with_true_layers(case: Case, regions: Regions) -> Segmentation:
     layers = case.image.cells.sum(axis=0).astype(float)
-    evidence = Evidence(layers=layers, layers_doubt=np.zeros_like(layers))
+    evidence = Evidence(layers=layers, layers_std=np.zeros_like(layers))
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
 
 
 def with_true_rays(case: Case, regions: Regions) -> Segmentation:
     radii = declump.shape_examples(case.image.cells, regions.seeds).radii
-    evidence = Evidence(radii=radii, radii_doubt=np.ones_like(radii))
+    evidence = Evidence(radii=radii, radii_std=np.ones_like(radii))
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
 
 
@@ -107,7 +107,7 @@ def explaining_nothing(found: Segmentation, _: np.ndarray) -> np.ndarray:
 
 
 def with_candidates(case: Case) -> Segmentation:
-    return evolved(case, confirmed(case.image.image, case.found, model=case.rays), "rays")
+    return evolved(case, confirm_candidates(case.image.image, case.found, model=case.rays), "rays")
 
 
 def with_missing_seeds(case: Case) -> Segmentation:
@@ -191,21 +191,21 @@ def calibration(cases: list[Case]) -> list[str]:
     """How often the true outline lies within so many standard deviations of the proposal, by the doubt."""
     off, doubts = [], []
     for case in cases:
-        evidence = gathered(case.image.image, case.true, "rays", model=case.rays)
+        evidence = collect_evidence(case.image.image, case.true, "rays", model=case.rays)
         examples = declump.shape_examples(case.image.cells, case.true.seeds, rays=evidence.radii.shape[1])
         whole = ~examples.cut
         off.append(np.abs(evidence.radii - examples.radii)[whole].ravel())
-        doubts.append(evidence.radii_doubt[whole].ravel())
-    off, doubt = np.concatenate(off), np.concatenate(doubts)
+        doubts.append(evidence.radii_std[whole].ravel())
+    off, std = np.concatenate(off), np.concatenate(doubts)
     edges = (0, 1, 2, 4, 8, 16, np.inf)
-    groups = [(f"{low} to {high}", (doubt >= low) & (doubt < high)) for low, high in pairwise(edges)]
+    groups = [(f"{low} to {high}", (std >= low) & (std < high)) for low, high in pairwise(edges)]
     lines = [
         "| doubt in pixels | rays | mean error | within 1 deviation | within 2 |",
         "|---|---|---|---|---|",
     ]
-    for label, chosen in [*groups, ("all", doubt > 0)]:
+    for label, chosen in [*groups, ("all", std > 0)]:
         if chosen.sum() >= 50:
-            error, ratios = off[chosen].mean(), off[chosen] / doubt[chosen]
+            error, ratios = off[chosen].mean(), off[chosen] / std[chosen]
             within = " | ".join(f"{100 * np.mean(ratios < limit):.0f} %" for limit in (1, 2))
             lines.append(f"| {label} | {chosen.sum()} | {error:.1f} px | {within} |")
     return lines

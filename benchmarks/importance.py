@@ -26,7 +26,7 @@ from declump.evaluation import bootstrap_interval, folds
 from declump.importance import Importance, held_out_importance, learn_importance
 from declump.importance.held_out import energy_of_new_shapes
 from declump.importance.printed import Training
-from declump.training.prior import annotated_clumps
+from declump.training.prior import collect_clumps
 from pages import ROOT, commit, replace_part
 
 SETTINGS = {"paper": {"copies": False, "reach": False}, "joint": {"copies": True, "reach": True}}
@@ -72,7 +72,7 @@ def measured(images: list[AnnotatedImage], prior: declump.ShapePrior, setting: s
 
 def examples(images: list[AnnotatedImage]) -> np.ndarray:
     """Whole shapes (N, K) of images."""
-    return np.concatenate([known.radii for clumps in annotated_clumps(images) for known in clumps])
+    return np.concatenate([known.radii for clumps in collect_clumps(images) for known in clumps])
 
 
 def learnt(images: list[AnnotatedImage], setting: str, jobs: int, **how: float) -> Importance:
@@ -176,7 +176,7 @@ def orders_and_steps(images: list[AnnotatedImage], train: np.ndarray, test: np.n
 
 def answers_to_a_raise(images: list[AnnotatedImage], train: np.ndarray, jobs: int) -> list[str]:
     """Rows of how the terminated E of training clumps answers when the weight of any one example is raised."""
-    rows, known = [], annotated_clumps([images[index] for index in train])
+    rows, known = [], collect_clumps([images[index] for index in train])
     for setting, options in SETTINGS.items():
         training = Training(known, setting, modes=None, **options)
         plain, count = training.shapes.plain.mean, training.shapes.count

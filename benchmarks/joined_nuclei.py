@@ -11,16 +11,16 @@ from scipy import ndimage
 import declump
 from declump.datasets import AnnotatedImage, isbi2015
 from declump.evaluation import overlap_degree, pool
-from declump.evidence.candidates import confirmed
+from declump.evidence.candidates import confirm_candidates
 from declump.models import read_card
-from declump.pipelines.nuclei import whole_nuclei
+from declump.pipelines.nuclei import evolve_nuclei
 from declump.regions import Regions, find_regions
 from joining import divided
 from watersheds import counts, distinct_seeds, from_h_maxima, from_points
 
 SMEARS = range(9100, 9112)
 """Seeds of the simulated smears; others than those that were looked at while this was made."""
-LEAST_NUCLEUS = 60
+MIN_NUCLEUS = 60
 """Smallest true nucleus in pixels that counts: what the image border leaves of others is none."""
 Masks = np.ndarray
 
@@ -31,7 +31,7 @@ def cut(masks: Masks) -> np.ndarray:
 
 
 def whole(masks: Masks) -> Masks:
-    return whole_nuclei(cut(masks)).masks
+    return evolve_nuclei(cut(masks)).masks
 
 
 def of_labels(labels: np.ndarray) -> Masks:
@@ -43,7 +43,7 @@ def simulated_nuclei() -> list[str]:
     scores: dict[str, list] = {}
     for number in SMEARS:
         smear = declump.simulate.smear(cells=14, overlap=0.5, joined_nuclei=0.5, rng=number)
-        seen = smear.nuclei.sum((1, 2)) >= LEAST_NUCLEUS
+        seen = smear.nuclei.sum((1, 2)) >= MIN_NUCLEUS
         truth, seeds = smear.nuclei[seen], distinct_seeds(smear.nuclei[seen], smear.seeds[seen])
         mask, degree = truth.any(axis=0), overlap_degree(truth)
         given, found = from_points(mask, seeds), divided(mask)
@@ -126,7 +126,7 @@ def real_nuclei(data: Path, models: Path) -> list[str]:
         model = unseen.get(image.name)
         rays = "default" if model is None else model.with_name(model.name.replace("regions", "rays"))
         regions = find_regions(image.image, model=model or "default")
-        counted = confirmed(image.image, regions, model=rays)
+        counted = confirm_candidates(image.image, regions, model=rays)
         by_shape = declump.find_seeds(union)
         by_piece = Regions(union, union).seeds
         for joined in pieces:

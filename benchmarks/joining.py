@@ -22,8 +22,8 @@ import declump
 import things
 from declump.evaluation import overlap_degree, pool
 from declump.records.clump import split_clumps
-from declump.seeds.joining import JoiningRule, fine_mosaic, objects_of
-from declump.seeds.region_graph import SIGHTS, Mosaic
+from declump.seeds.joining import JoiningRule, build_region_graph, find_objects
+from declump.seeds.region_graph import SIGHTS, RegionGraph
 from pages import ROOT, commit, replace_part
 from watersheds import counts, from_h_maxima, from_peaks, from_points
 
@@ -44,7 +44,7 @@ def lessons(number: int, lot: int) -> tuple[np.ndarray, np.ndarray]:
     for clump in split_clumps(masks.any(axis=0), np.empty((0, 2))):
         rows, columns = (slice(start, start + side) for start, side in zip(clump.origin, clump.mask.shape, strict=True))
         own = masks[:, rows, columns] & clump.mask
-        mosaic = fine_mosaic(clump.mask)
+        mosaic = build_region_graph(clump.mask)
         owners, held = owners_of(mosaic, own)
         fresh = set(mosaic.neighbours())
         while True:
@@ -64,7 +64,7 @@ def lessons(number: int, lot: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(sights).reshape(-1, len(SIGHTS)), np.array(same, dtype=bool)
 
 
-def owners_of(mosaic: Mosaic, masks: np.ndarray) -> tuple[dict[int, int], dict[int, np.ndarray]]:
+def owners_of(mosaic: RegionGraph, masks: np.ndarray) -> tuple[dict[int, int], dict[int, np.ndarray]]:
     """Which thing each part shows, one that is alone there rather than one below others; and what share each holds."""
     labels = mosaic.labels
     alone = masks & (masks.sum(axis=0) == 1)
@@ -123,7 +123,7 @@ def divided(mask: np.ndarray, rule: JoiningRule | None = None) -> np.ndarray:
     """Objects (N, H, W) into which a mask is divided, without overlap."""
     found = []
     for clump in split_clumps(mask, np.empty((0, 2))):
-        labels = objects_of(clump.mask, rule)
+        labels = find_objects(clump.mask, rule)
         for name in range(1, int(labels.max()) + 1):
             whole = np.zeros(mask.shape, dtype=bool)
             top, left = clump.origin

@@ -17,23 +17,23 @@ import numpy as np
 from choosing import chosen
 from declump.datasets import isbi2014, isbi2015
 from declump.models import read_card
-from declump.regions.channels import channels
-from declump.regions.find import NUCLEUS_DIAMETER, regions_of
+from declump.regions.channels import to_channels
+from declump.regions.find import NUCLEUS_DIAMETER, read_maps
 from declump.regions.inference import region_maps
 from declump.regions.nuclei import RULES, NucleusRules
 from detection import detected
 from pages import ROOT
 
 CHOICES = {
-    "least_probability": (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7),
-    "least_peak": (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55),
-    "least_dip": (0.08, 0.12, 0.16, 0.2, 0.25, 0.3),
-    "least_area": (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4),
-    "least_share": (0.0, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
-    "least_solidity": (0.75, 0.8, 0.85, 0.88, 0.9),
-    "least_contrast": (0.0, 0.02, 0.04, 0.06, 0.08),
+    "min_probability": (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7),
+    "min_peak": (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55),
+    "min_dip": (0.08, 0.12, 0.16, 0.2, 0.25, 0.3),
+    "min_area": (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4),
+    "min_share": (0.0, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5),
+    "min_solidity": (0.75, 0.8, 0.85, 0.88, 0.9),
+    "min_contrast": (0.0, 0.02, 0.04, 0.06, 0.08),
 }
-LEAST_GAIN = 0.002
+MIN_GAIN = 0.002
 """A rule is changed only for a gain of F1 that is more than chance."""
 
 
@@ -42,7 +42,7 @@ def seen_by(model: Path, data: Path) -> dict[str, list[tuple]]:
     unseen = set(read_card(model)["held out"])
     return {
         name: [
-            (region_maps(image.image, model), channels(image.image), image.nucleus_labels, len(image.cells))
+            (region_maps(image.image, model), to_channels(image.image), image.nucleus_labels, len(image.cells))
             for image in reader.read(data / name)
             if image.name in unseen
         ]
@@ -53,7 +53,7 @@ def seen_by(model: Path, data: Path) -> dict[str, list[tuple]]:
 def f1(examples: list[tuple], rules: NucleusRules) -> float:
     counts = np.zeros(3)
     for maps, seen, true, cells in examples:
-        found = regions_of(maps, seen, NUCLEUS_DIAMETER, rules=rules).nuclei
+        found = read_maps(maps, seen, NUCLEUS_DIAMETER, rules=rules).nuclei
         counts += [detected(found, true), found.max(), cells]
     return 2 * counts[0] / (counts[1] + counts[2])
 
@@ -64,7 +64,7 @@ def merit(folds: list[dict[str, list[tuple]]], rules: NucleusRules) -> float:
 
 
 def best(folds: list[dict[str, list[tuple]]]) -> NucleusRules:
-    return chosen(RULES, CHOICES, lambda rules: merit(folds, rules), least_gain=LEAST_GAIN)
+    return chosen(RULES, CHOICES, lambda rules: merit(folds, rules), min_gain=MIN_GAIN)
 
 
 def main() -> None:

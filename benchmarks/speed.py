@@ -26,7 +26,7 @@ import numpy as np  # noqa: E402
 import declump  # noqa: E402
 from declump import simulate  # noqa: E402
 from declump.datasets import isbi2015  # noqa: E402
-from declump.evidence.proposals import ray_proposals  # noqa: E402
+from declump.evidence.proposals import propose_rays  # noqa: E402
 from declump.io import FORMATS  # noqa: E402
 from pages import ROOT, commit, replace_part  # noqa: E402
 
@@ -84,11 +84,11 @@ def whole_images(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
     yield "image in, contours out: seconds by stage (median of 3 runs)"
     for name, image in images:
         regions = declump.find_regions(image)
-        proposals = ray_proposals(image, regions)
+        proposals = propose_rays(image, regions)
         result = declump.segment(image, regions=regions)
         parts = (
             seconds(lambda image=image: declump.find_regions(image), repeats=3),
-            seconds(lambda image=image, regions=regions: ray_proposals(image, regions), repeats=3),
+            seconds(lambda image=image, regions=regions: propose_rays(image, regions), repeats=3),
             seconds(
                 lambda regions=regions, told=proposals: declump.evolve(regions.clump, regions.seeds, evidence=told),
                 repeats=3,

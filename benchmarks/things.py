@@ -11,7 +11,7 @@ from scipy import ndimage
 KINDS = ("disc", "ellipse", "box", "polygon", "rod", "pebble")
 RADII = (5.0, 60.0)
 """Typical radius of the things of an image, in pixels."""
-LEAST_SHOWN = 0.15
+MIN_SHOWN = 0.15
 """Things of which less is seen beside the others are left out."""
 PLACES = 30
 """Places that are tried for a thing ."""
@@ -134,7 +134,7 @@ def shown(masks: np.ndarray) -> np.ndarray:
     while len(masks) > 1:
         alone = masks & (masks.sum(axis=0) == 1)
         shares = alone.sum(axis=(1, 2)) / masks.sum(axis=(1, 2))
-        if shares.min() >= LEAST_SHOWN:
+        if shares.min() >= MIN_SHOWN:
             break
         masks = np.delete(masks, shares.argmin(), axis=0)
     return masks

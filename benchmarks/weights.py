@@ -24,7 +24,7 @@ import declump
 from choosing import chosen
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
-from declump.evidence.collect import gathered
+from declump.evidence.collect import collect_evidence
 from declump.evolution.settings import SETTINGS, Settings
 from evidence import READERS, Case, cases_of
 from pages import ROOT
@@ -35,7 +35,7 @@ CHOICES = {
     "robustness": (2.0, 3.0, 6.0, np.inf),
     "layer_weight": (0.0, 0.05, 0.2, 0.5),
 }
-LEAST_GAIN = 5e-4
+MIN_GAIN = 5e-4
 WRONG = 20
 """Every so manieth proposal is replaced by a wrong one."""
 Ready = tuple[Case, list[tuple]]
@@ -47,7 +47,7 @@ def ready(cases: list[Case], kind: str) -> list[Ready]:
     for case in cases:
         parts = []
         for matching, regions in (("order", case.true), ("greedy", case.found)):
-            evidence = gathered(case.image.image, regions, kind, model=case.rays)
+            evidence = collect_evidence(case.image.image, regions, kind, model=case.rays)
             parts += [(matching, regions, evidence), (matching, regions, with_wrong(evidence))]
         result.append((case, parts))
     return result
@@ -55,17 +55,17 @@ def ready(cases: list[Case], kind: str) -> list[Ready]:
 
 def with_wrong(evidence: Evidence | None) -> Evidence | None:
     """Every twentieth proposal is that of the cell ten further on."""
-    if evidence is None or evidence.radii is None or evidence.radii_doubt is None:
+    if evidence is None or evidence.radii is None or evidence.radii_std is None:
         return evidence
     count = len(evidence.radii)
     which = np.arange(count)
     which[::WRONG] = (which[::WRONG] + WRONG // 2) % count
-    return replace(evidence, radii=evidence.radii[which], radii_doubt=evidence.radii_doubt[which])
+    return replace(evidence, radii=evidence.radii[which], radii_std=evidence.radii_std[which])
 
 
 def merit(sets: list[list[Ready]], settings: Settings) -> float:
     """Mean over data sets of Dice with true regions and end to end."""
-    worths = []
+    pixel_scores = []
     for cases in sets:
         scores: dict[str, list[Score]] = {"order": [], "greedy": []}
         for case, parts in cases:
@@ -74,8 +74,8 @@ def merit(sets: list[list[Ready]], settings: Settings) -> float:
                     regions.clump, regions.seeds, evidence=evidence, prior=case.prior, setting=settings
                 )
                 scores[matching].append(declump.score(case.image.cells, found.masks, matching=matching))
-        worths.append((pool(scores["order"]).dice_overlapping + pool(scores["greedy"]).dice_all) / 2)
-    return float(np.mean(worths))
+        pixel_scores.append((pool(scores["order"]).dice_overlapping + pool(scores["greedy"]).dice_all) / 2)
+    return float(np.mean(pixel_scores))
 
 
 def difference(settings: Settings) -> dict[str, float]:
@@ -96,15 +96,13 @@ def main() -> None:
         own = [[part for part in cases if part[0].rays == fold] for cases in sets]
         others = [[part for part in cases if part[0].rays != fold] for cases in sets]
         if all(others):
-            learnt = chosen(
-                start, choices, lambda settings, others=others: merit(others, settings), least_gain=LEAST_GAIN
-            )
+            learnt = chosen(start, choices, lambda settings, others=others: merit(others, settings), min_gain=MIN_GAIN)
             print(
                 f"{fold.stem}: {merit(own, start):.4f} with the present weights, {merit(own, learnt):.4f} with those "
                 f"learnt on the other folds, {difference(learnt)}",
                 flush=True,
             )
-    learnt = chosen(start, choices, lambda settings: merit(sets, settings), least_gain=LEAST_GAIN)
+    learnt = chosen(start, choices, lambda settings: merit(sets, settings), min_gain=MIN_GAIN)
     print(f"on all folds: {merit(sets, start):.4f} with the present weights, {merit(sets, learnt):.4f} with")
     print(difference(learnt))
 

@@ -12,10 +12,10 @@ import imageio.v3 as iio
 import numpy as np
 
 import declump
+from declump.evolution.evolve import estimate_scale
 from declump.evolution.settings import SETTINGS
 from declump.evolution.trust_region import evolve_clump
 from declump.pictures import mosaic, overlay
-from declump.evolution.evolve import estimated_scale
 from declump.records.clump import split_clumps
 from declump.records.segmentation import Segmentation
 
@@ -43,7 +43,7 @@ def evolution() -> np.ndarray:
     clump = max(clumps, key=lambda candidate: candidate.cells.size)
     steps: list[np.ndarray] = []
     evolve_clump(
-        clump, prior, SETTINGS["joint"], scale=estimated_scale(clumps, prior), on_step=lambda radii: steps.append(radii)
+        clump, prior, SETTINGS["joint"], scale=estimate_scale(clumps, prior), on_step=lambda radii: steps.append(radii)
     )
     seeds = (clump.seeds + clump.origin).astype(float)
     owner = np.zeros(len(seeds), dtype=np.int64)

@@ -39,7 +39,7 @@ def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
 
 
 @contextmanager
-def written_whole(folder: str | Path, *, overwrite: bool = False, own: Collection[str] = ()) -> Iterator[Path]:
+def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collection[str] = ()) -> Iterator[Path]:
     """Give a draft folder to write into, whose files move into place together in the end.
 
     After an error, or an interruption, the folder is as it was before.

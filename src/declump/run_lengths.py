@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def compressed(lengths: Sequence[int]) -> str:
+def compress(lengths: Sequence[int]) -> str:
     """Text of run lengths; the same as pycocotools gives."""
     numbers = np.array(lengths, dtype=np.int64)
     numbers[3:] -= numbers[1:-2].copy()
@@ -24,7 +24,7 @@ def compressed(lengths: Sequence[int]) -> str:
     return written[written > 0].tobytes().decode("ascii")
 
 
-def decompressed(text: str) -> list[int]:
+def decompress(text: str) -> list[int]:
     """Run lengths of a text.
 
     Raises

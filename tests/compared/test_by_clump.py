@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from level_set_clumps import picture_of, regions_of, two_discs
 
 from declump.compared import METHODS
-from declump.compared.by_clump import ROOM, grey_levels, grey_of, segment_by_clump
+from declump.compared.by_clump import ROOM, crop_grey, grey_levels, segment_by_clump
 from declump.datasets import isbi2014
 from declump.evaluation import score
 from declump.records.clump import split_clumps
 from declump.regions import Regions
+from support.level_set_clumps import picture_of, regions_of, two_discs
 
 
 @pytest.mark.parametrize("name", ["lsf", "mcl", "star"])
@@ -57,7 +57,7 @@ def test_grey_levels_end_with_the_clump() -> None:
     regions = regions_of(cells)
     grey = grey_levels(picture_of(cells), regions)
     (clump,) = split_clumps(np.pad(regions.clump, ROOM), regions.seeds + ROOM)
-    levels = grey_of(clump, grey)
+    levels = crop_grey(clump, grey)
     assert not levels[~clump.mask].any() and 100 < levels[clump.mask].mean() < 255
     assert np.percentile(grey, 95) == pytest.approx(255, abs=3)
     colour = np.repeat(picture_of(cells)[..., None], 3, axis=2)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from level_set_clumps import dices, picture_of, regions_of, three_ellipses, two_discs
 
 from declump.compared.cf import NOISE, Shapes, cf
-from declump.compared.fragments import SMOOTH_JOINT, Piece, cut_outlines, misfits, shared_out
+from declump.compared.fragments import SMOOTH_JOINT, Piece, cut_outlines, misfits, share_pieces
 from declump.compared.minimal_path import STEEP, closed_path
 from declump.shapes.contours import first_exits
 from declump.shapes.prior import ShapePrior
+from support.level_set_clumps import dices, picture_of, regions_of, three_ellipses, two_discs
 
 
 @pytest.mark.parametrize(("cells", "least"), [(two_discs(), 0.96), (three_ellipses(), 0.92)], ids=["two", "three"])
@@ -50,7 +50,7 @@ def test_fragments_go_to_their_own_cells() -> None:
     (pieces,) = cut_outlines(clump, 32.0)
     exits = np.stack([first_exits(clump, seed) for seed in seeds])
     costs = misfits(pieces, seeds, exits, np.full((2, 360), 30.0), np.full((2, 360), 6.0))
-    labels = shared_out(pieces, costs)
+    labels = share_pieces(pieces, costs)
     for piece, label in zip(pieces, labels, strict=True):
         middle = piece.points.mean(axis=0)
         assert label == np.hypot(*(seeds - middle).T).argmin()
@@ -71,7 +71,7 @@ def test_pieces_are_shared_out_at_the_least_cost(data: st.DataObject) -> None:
         )
         return float(costs[np.arange(count), path].sum()) + joints
 
-    found = cost(tuple(shared_out(pieces, costs).tolist()))
+    found = cost(tuple(share_pieces(pieces, costs).tolist()))
     assert found == pytest.approx(min(map(cost, itertools.product(range(labels), repeat=count))), abs=1e-9)
 
 
@@ -105,7 +105,7 @@ def test_a_shape_is_constructed_from_what_is_seen() -> None:
     size = float(prior.mean.mean())
     shapes = Shapes(prior.mean, prior.modes * np.sqrt(prior.variances), size)
     nothing, free = np.full(prior.rays, np.inf), np.full(prior.rays, np.inf)
-    mean, doubt = shapes.constructed(prior.mean, nothing, free)
+    mean, std = shapes.constructed(prior.mean, nothing, free)
     assert np.allclose(mean, prior.mean)
     coefficients = np.zeros(prior.variances.size)
     coefficients[:3] = np.sqrt(prior.variances[:3]) * [1.5, -1, 1]
@@ -115,7 +115,7 @@ def test_a_shape_is_constructed_from_what_is_seen() -> None:
     seen = np.isfinite(half)
     assert np.abs(known - truth)[seen].max() < 0.1 * size
     assert np.abs(known - truth).mean() < np.abs(mean - truth).mean()
-    assert left[~seen].mean() < doubt[~seen].mean() and left[seen].mean() < left[~seen].mean()
+    assert left[~seen].mean() < std[~seen].mean() and left[seen].mean() < left[~seen].mean()
     limits = np.where(seen, 0.7 * prior.mean, np.inf)
     inside, _ = shapes.constructed(prior.mean, nothing, limits)
     assert (inside <= limits + 1e-9).all()

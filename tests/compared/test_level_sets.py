@@ -9,17 +9,17 @@ from declump.compared import level_set_kernels as kernels
 from declump.compared.level_sets import (
     BAND_REACH,
     Flow,
-    band_of,
     diffusion,
     dirac,
     distance_function,
     edge_indicator,
-    evolved,
+    evolve_level_set,
+    find_band,
+    find_window,
     flow_by_arrays,
     heaviside,
     largest_piece,
     step_function,
-    window_of,
 )
 
 
@@ -46,7 +46,7 @@ def test_compiled_flow_is_its_readable_twin(
     edge, push = rng.uniform(0, 1, (height, width)), rng.normal(0, 0.5, (height, width))
     flow = Flow(step=1.0, regularity=0.1, length=length, star=star, tails=tails)
     given_phi = phi.copy()
-    fast = evolved(phi, flow, steps, edge=edge, push=push, centre=(row, column))
+    fast = evolve_level_set(phi, flow, steps, edge=edge, push=push, centre=(row, column))
     slow = flow_by_arrays(phi, flow, steps, edge, push, (row, column))
     np.testing.assert_allclose(fast, slow, rtol=1e-7, atol=1e-9)
     assert np.array_equal(phi, given_phi)
@@ -57,15 +57,15 @@ def test_compiled_band_is_its_readable_twin(seed: int, height: int, width: int, 
     phi = np.random.default_rng(seed).normal(0.8, 1, (height, width))
     marks, listed = np.zeros(phi.shape, np.uint8), np.empty((phi.size, 2), np.int32)
     count = kernels.mark_band(phi, reach, marks, listed)
-    assert np.array_equal(marks == kernels.BAND, band_of(phi, reach))
-    assert np.array_equal(marks > 0, band_of(phi, reach + 1))
+    assert np.array_equal(marks == kernels.BAND, find_band(phi, reach))
+    assert np.array_equal(marks > 0, find_band(phi, reach + 1))
     assert np.array_equal(listed[:count], np.argwhere(marks > 0))
 
 
 def test_what_is_far_from_the_outline_never_changes() -> None:
     phi = step_function(disc((90, 90), 45, 45, 20))
-    far = ~band_of(phi, BAND_REACH + 3)
-    moved = evolved(phi, Flow(1.0, 0.2), 5, push=np.full(phi.shape, -1.0))
+    far = ~find_band(phi, BAND_REACH + 3)
+    moved = evolve_level_set(phi, Flow(1.0, 0.2), 5, push=np.full(phi.shape, -1.0))
     assert np.array_equal(moved[far], phi[far])
     assert not np.array_equal(moved, phi)
 
@@ -73,7 +73,7 @@ def test_what_is_far_from_the_outline_never_changes() -> None:
 def test_push_moves_the_outline_both_ways() -> None:
     phi = step_function(disc((90, 90), 45, 45, 20))
     flow = Flow(1.0, 0.2)
-    areas = [np.sum(evolved(phi, flow, 20, push=np.full(phi.shape, push)) <= 0) for push in (-1.0, 0.0, 1.0)]
+    areas = [np.sum(evolve_level_set(phi, flow, 20, push=np.full(phi.shape, push)) <= 0) for push in (-1.0, 0.0, 1.0)]
     assert areas[0] > 1.3 * areas[1]
     assert areas[1] == pytest.approx(np.sum(phi <= 0), rel=0.02)
     assert areas[2] < 0.75 * areas[1]
@@ -82,7 +82,7 @@ def test_push_moves_the_outline_both_ways() -> None:
 def test_tails_make_the_outline_move_faster() -> None:
     phi = distance_function(disc((90, 90), 45, 45, 10))
     areas = [
-        np.sum(evolved(phi, Flow(2.0, 0.02, tails=tails), 30, push=np.full(phi.shape, -1.0)) <= 0)
+        np.sum(evolve_level_set(phi, Flow(2.0, 0.02, tails=tails), 30, push=np.full(phi.shape, -1.0)) <= 0)
         for tails in (False, True)
     ]
     assert areas[1] > 1.2 * areas[0]
@@ -98,14 +98,14 @@ def test_length_makes_a_square_round_and_edges_hold_it() -> None:
     square = np.zeros((80, 80), bool)
     square[20:60, 20:60] = True
     phi, flow = step_function(square), Flow(1.0, 0.2, length=2.0)
-    rounded = evolved(phi, flow, 60) <= 0
+    rounded = evolve_level_set(phi, flow, 60) <= 0
     assert not rounded[21, 21] and rounded[21, 40]
-    held = evolved(phi, flow, 60, edge=edge_indicator(255.0 * square)) <= 0
+    held = evolve_level_set(phi, flow, 60, edge=edge_indicator(255.0 * square)) <= 0
     assert np.sum(held ^ square) < 0.2 * np.sum(rounded ^ square)
 
 
 def test_the_function_becomes_a_distance_near_the_outline() -> None:
-    phi = evolved(step_function(disc((90, 90), 45, 45, 25)), Flow(1.0, 0.2), 100)
+    phi = evolve_level_set(step_function(disc((90, 90), 45, 45, 25)), Flow(1.0, 0.2), 100)
     slope = np.hypot(*np.gradient(phi))[np.abs(phi) < 0.8]
     assert np.mean(np.abs(slope - 1)) < 0.1
 
@@ -116,14 +116,14 @@ def test_star_closes_what_cannot_be_seen_from_the_centre() -> None:
     start = step_function(cell | bay)
     rows, columns = np.array([[45, 45], [58, 74]])  # In the hole, and on the wall behind it.
     assert start[rows, columns].tolist() == [2, -2]
-    moved = evolved(start, Flow(0.5, 0.2, star=1.5), 300, centre=(45, 35))
+    moved = evolve_level_set(start, Flow(0.5, 0.2, star=1.5), 300, centre=(45, 35))
     assert np.ptp(np.sign(moved[rows, columns])) == 0
 
 
 def test_a_function_without_outline_stays() -> None:
     for value in (-2.0, 2.0):
         phi = np.full((20, 30), value)
-        assert np.array_equal(evolved(phi, Flow(1.0, 0.2), 10, push=np.ones(phi.shape)), phi)
+        assert np.array_equal(evolve_level_set(phi, Flow(1.0, 0.2), 10, push=np.ones(phi.shape)), phi)
 
 
 @pytest.mark.parametrize(
@@ -151,5 +151,5 @@ def test_largest_piece_and_window() -> None:
     mask[2:4, 2:4] = mask[10:15, 10:18] = True
     piece = largest_piece(mask)
     assert piece.sum() == 40 and piece[12, 12]
-    assert window_of(piece, 3) == (slice(7, 18), slice(7, 21))
-    assert window_of(mask, 15) == (slice(0, 20), slice(0, 30))
+    assert find_window(piece, 3) == (slice(7, 18), slice(7, 21))
+    assert find_window(mask, 15) == (slice(0, 20), slice(0, 30))

@@ -2,21 +2,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from level_set_clumps import dices, ellipse, nuclei_of, picture_of, regions_of, three_ellipses, two_discs
 
 from declump.compared import find_method
 from declump.compared.lsf import length_weights, lsf, neighbours
 from declump.compared.sharing import (
     FirstCell,
-    bridged_radii,
+    bridge_radii,
     inner_radius,
     is_linked,
     outline_owners,
     outline_pixels,
-    shared_out,
+    share_outline,
 )
 from declump.records.clump import split_clumps
 from declump.regions import Regions
+from support.level_set_clumps import dices, ellipse, nuclei_of, picture_of, regions_of, three_ellipses, two_discs
 
 
 @pytest.mark.parametrize(("cells", "least"), [(two_discs(), 0.93), (three_ellipses(), 0.86)], ids=["two", "three"])
@@ -83,7 +83,7 @@ def test_outline_goes_to_the_nearest_nucleus_it_sees() -> None:
 
 
 def test_hidden_sides_are_bridged_by_radii_linear_in_the_angle() -> None:
-    radii = bridged_radii(np.array([[0.0, 9.5], [19.5, 0.0]]))
+    radii = bridge_radii(np.array([[0.0, 9.5], [19.5, 0.0]]))
     assert radii[0] == 10 and radii[90] == 20
     np.testing.assert_allclose(radii[45], 15)
     np.testing.assert_allclose(radii[225], 15)
@@ -94,7 +94,7 @@ def test_a_cell_without_outline_is_a_circle() -> None:
     clump = ellipse((120, 120), 60, 60, 50, 50, 0)
     seeds = [(60, 60), (60, 20), (60, 100), (20, 60), (100, 60)]
     (only,) = split_clumps(clump, seeds)
-    cells = shared_out(only)
+    cells = share_outline(only)
     outline = outline_pixels(only.mask)
     assert (outline_owners(only.mask, outline, only.seeds.astype(float)) != 0).all()
     assert cells[0].mask.sum() == pytest.approx(np.pi * 28**2, rel=0.25)

@@ -2,20 +2,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from level_set_clumps import dices, ellipse, nuclei_of, picture_of, regions_of, three_ellipses, two_discs
 
 from declump.compared import find_method
-from declump.compared.labelling import Gaussian, gaussians_of, label_costs, labelled, neighbouring
-from declump.compared.mcl import mcl, moved_window, region_fit
-from declump.compared.templates import fitted_template, templates_of
+from declump.compared.labelling import Gaussian, fit_gaussians, label_costs, label_pixels, neighbouring
+from declump.compared.mcl import mcl, move_window, region_fit
+from declump.compared.templates import fit_template, make_templates
 from declump.records.clump import split_clumps
 from declump.regions import Regions
 from declump.shapes.prior import ShapePrior
+from support.level_set_clumps import dices, ellipse, nuclei_of, picture_of, regions_of, three_ellipses, two_discs
 
 
 @pytest.fixture(scope="module")
 def shapes() -> np.ndarray:
-    return templates_of(ShapePrior.load("default"))
+    return make_templates(ShapePrior.load("default"))
 
 
 @pytest.mark.parametrize(("cells", "least"), [(two_discs(), 0.92), (three_ellipses(), 0.93)], ids=["two", "three"])
@@ -59,17 +59,17 @@ def test_templates_are_few_shapes_of_the_prior(shapes: np.ndarray) -> None:
     assert shapes.shape == (42, 72)
     np.testing.assert_allclose(shapes.mean(axis=1), 1)
     assert shapes.min() > 0 and len(np.unique(shapes.round(6), axis=0)) == 42
-    assert np.array_equal(shapes, templates_of(ShapePrior.load("default")))
+    assert np.array_equal(shapes, make_templates(ShapePrior.load("default")))
     constant = ShapePrior(np.full(36, 10.0), np.zeros((36, 0)), np.zeros(0))
-    np.testing.assert_allclose(templates_of(constant), 1)
+    np.testing.assert_allclose(make_templates(constant), 1)
 
 
 @pytest.mark.parametrize("turn", [0, 17, 50])
 def test_a_turned_and_mirrored_template_is_found_again(shapes: np.ndarray, turn: int) -> None:
     none = np.zeros(72, bool)
     outline = 33 * np.roll(shapes[7], turn)
-    np.testing.assert_allclose(fitted_template(shapes, outline, none), outline)
-    np.testing.assert_allclose(fitted_template(shapes, outline[::-1], none), outline[::-1])
+    np.testing.assert_allclose(fit_template(shapes, outline, none), outline)
+    np.testing.assert_allclose(fit_template(shapes, outline[::-1], none), outline[::-1])
 
 
 def test_a_template_reaches_beyond_open_ends(shapes: np.ndarray) -> None:
@@ -78,7 +78,7 @@ def test_a_template_reaches_beyond_open_ends(shapes: np.ndarray) -> None:
     cut[20:38] *= 0.5
     hidden = np.zeros(72, bool)
     hidden[20:38] = True
-    bold, timid = (fitted_template(shapes, cut, ends) for ends in (hidden, np.zeros(72, bool)))
+    bold, timid = (fit_template(shapes, cut, ends) for ends in (hidden, np.zeros(72, bool)))
     assert np.abs(bold - whole).mean() < 0.5 * np.abs(timid - whole).mean()
     assert bold[hidden].mean() > 1.5 * cut[hidden].mean()
 
@@ -86,7 +86,7 @@ def test_a_template_reaches_beyond_open_ends(shapes: np.ndarray) -> None:
 def test_labels_cover_the_clump_and_part_it_between_its_nuclei() -> None:
     cells = two_discs()
     (clump,) = split_clumps(cells.any(axis=0), [(50, 48), (50, 92)])
-    masks = labelled(np.where(clump.mask, 0.7, 1.0), clump)
+    masks = label_pixels(np.where(clump.mask, 0.7, 1.0), clump)
     assert np.array_equal(masks.any(axis=0), clump.mask) and not (masks[0] & masks[1]).any()
     window = np.s_[:, clump.origin[0] :, clump.origin[1] :]
     alone = (cells & ~cells[::-1])[window][:, : clump.mask.shape[0], : clump.mask.shape[1]]
@@ -96,7 +96,7 @@ def test_labels_cover_the_clump_and_part_it_between_its_nuclei() -> None:
 def test_gaussians_lie_along_cells() -> None:
     flat = ellipse((90, 160), 45, 40, 38, 20, 0) | ellipse((90, 160), 45, 115, 38, 20, 0)
     (clump,) = split_clumps(flat, [(45, 40), (45, 115)])
-    for gaussian in gaussians_of(clump):
+    for gaussian in fit_gaussians(clump):
         along = gaussian(gaussian.centre + np.array([[0, 20.0]]))[0]
         across = gaussian(gaussian.centre + np.array([[20.0, 0]]))[0]
         assert gaussian(gaussian.centre[None].astype(float))[0] == 1 and along > 1.2 * across
@@ -123,7 +123,7 @@ def test_labels_change_freely_across_an_edge() -> None:
 def test_values_seen_in_another_window(wanted: tuple[slice, slice]) -> None:
     given, whole = np.s_[4:16, 6:20], np.ones((30, 30))
     whole[given] = np.random.default_rng(0).normal(size=(12, 14))
-    assert np.array_equal(moved_window(whole[given], given, wanted), whole[wanted])
+    assert np.array_equal(move_window(whole[given], given, wanted), whole[wanted])
 
 
 def test_regions_draw_the_outline_to_an_edge_of_the_image() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from level_set_clumps import dices, ellipse, picture_of, regions_of, two_discs
 
 import declump
 from declump.cli import compare, segment
@@ -14,6 +13,7 @@ from declump.compared import METHODS, find_method
 from declump.datasets import isbi2014
 from declump.regions import Regions
 from declump.shapes.prior import ShapePrior
+from support.level_set_clumps import dices, ellipse, picture_of, regions_of, two_discs
 
 OURS = pytest.mark.parametrize("name", ["mpw", "cf"])
 

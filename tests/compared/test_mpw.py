@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from level_set_clumps import dices, ellipse, picture_of, regions_of, three_ellipses, two_discs
 
 from declump.compared.edges import inner_gradient
 from declump.compared.ellipses import ellipse_radii
 from declump.compared.mpw import mpw, nucleus_markers, second_pass, third_pass
 from declump.records.clump import split_clumps
 from declump.shapes import contours
+from support.level_set_clumps import dices, ellipse, picture_of, regions_of, three_ellipses, two_discs
 
 
 @pytest.mark.parametrize(("cells", "least"), [(two_discs(), 0.95), (three_ellipses(), 0.9)], ids=["two", "three"])

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from level_set_clumps import dices, ellipse, nuclei_of, regions_of, three_ellipses, two_discs
 
 from declump.compared import find_method
 from declump.compared.star import nearest_seeds, star, voronoi_ratio
 from declump.records.clump import split_clumps
 from declump.regions import Regions
 from declump.shapes.contours import first_exits
+from support.level_set_clumps import dices, ellipse, nuclei_of, regions_of, three_ellipses, two_discs
 
 
 @pytest.mark.parametrize(("cells", "least"), [(two_discs(), 0.9), (three_ellipses(), 0.86)], ids=["two", "three"])

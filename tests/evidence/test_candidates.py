@@ -7,7 +7,7 @@ import pytest
 
 import declump
 from declump import simulate
-from declump.evidence.candidates import confirmed, likeness
+from declump.evidence.candidates import confirm_candidates, iou
 from declump.regions import Regions
 
 
@@ -17,11 +17,11 @@ def discs(*cells: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_likeness_of_known_shapes() -> None:
-    assert likeness(*discs((100, 100, 40), (100, 100, 40))) == 1
-    assert likeness(*discs((100, 100, 40), (100, 100, 20))) == pytest.approx(0.25, abs=0.01)
-    assert likeness(*discs((50, 60, 20), (150, 200, 30))) == 0
-    assert likeness(*discs((-5, 3, 20), (-5, 3, 20))) == 1
-    assert likeness(*discs((5, 3, 0), (5, 3, 0))) == 0
+    assert iou(*discs((100, 100, 40), (100, 100, 40))) == 1
+    assert iou(*discs((100, 100, 40), (100, 100, 20))) == pytest.approx(0.25, abs=0.01)
+    assert iou(*discs((50, 60, 20), (150, 200, 30))) == 0
+    assert iou(*discs((-5, 3, 20), (-5, 3, 20))) == 1
+    assert iou(*discs((5, 3, 0), (5, 3, 0))) == 0
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def doubted(smear: simulate.Smear) -> Regions:
 
 
 def test_a_nucleus_is_borne_out_by_its_cell_and_debris_is_not(smear: simulate.Smear, doubted: Regions) -> None:
-    found = confirmed(smear.image, doubted)
+    found = confirm_candidates(smear.image, doubted)
     assert found.candidates is None
     assert len(found.seeds) == len(smear.cells)
     assert (found.nuclei == labels(smear)).all()
@@ -64,7 +64,7 @@ def test_cells_of_candidates_are_found(smear: simulate.Smear, doubted: Regions) 
 def test_without_candidates_nothing_changes(smear: simulate.Smear, doubted: Regions) -> None:
     for candidates in (None, np.zeros_like(doubted.nuclei)):
         plain = replace(doubted, candidates=candidates)
-        assert (confirmed(smear.image, plain).nuclei == doubted.nuclei).all()
+        assert (confirm_candidates(smear.image, plain).nuclei == doubted.nuclei).all()
 
 
 def test_candidates_of_another_image_are_refused(doubted: Regions) -> None:

@@ -12,9 +12,9 @@ from declump.evidence.windows import (
     STEP,
     Surroundings,
     View,
-    interpolated,
-    surroundings,
-    window,
+    interpolate,
+    prepare_surroundings,
+    sample_window,
 )
 
 SHAPE = (220, 260)
@@ -30,11 +30,11 @@ def around() -> Surroundings:
     nuclei = np.where(np.hypot(ROWS - 100, COLUMNS - 120) < 10, 1, 0) + np.where(
         np.hypot(ROWS - 100, COLUMNS - 190) < 8, 2, 0
     )
-    return surroundings(image, clump, nuclei.astype(np.int32), STEP)
+    return prepare_surroundings(image, clump, nuclei.astype(np.int32), STEP)
 
 
 def test_a_disc_is_a_straight_edge(around: Surroundings) -> None:
-    seen = window(around, SEED, 1, np.array([[100.0, 190.0]]), View(STEP))
+    seen = sample_window(around, SEED, 1, np.array([[100.0, 190.0]]), View(STEP))
     assert seen.shape == (CHANNELS, ANGLES, DEPTHS)
     free = seen[3, ANGLES // 4 : 3 * ANGLES // 4]
     np.testing.assert_allclose(free.sum(axis=1) * STEP, 50, atol=1.5)
@@ -43,22 +43,22 @@ def test_a_disc_is_a_straight_edge(around: Surroundings) -> None:
 
 def test_only_the_other_nucleus_is_another_and_it_can_be_hidden(around: Surroundings) -> None:
     others = np.array([[100.0, 190.0]])
-    seen = window(around, SEED, 1, others, View(STEP))
+    seen = sample_window(around, SEED, 1, others, View(STEP))
     directions = np.flatnonzero(seen[4].any(axis=1))
     assert directions.size and set(directions) <= {0, 1, ANGLES - 1}
-    assert not window(around, SEED, 1, others, View(STEP), [2])[4].any()
+    assert not sample_window(around, SEED, 1, others, View(STEP), [2])[4].any()
 
 
 def test_the_lead_is_lost_half_way_to_the_other_seed(around: Surroundings) -> None:
-    lead = window(around, SEED, 1, np.array([[100.0, 190.0]]), View(STEP))[7]
+    lead = sample_window(around, SEED, 1, np.array([[100.0, 190.0]]), View(STEP))[7]
     distances = (np.arange(DEPTHS) + 0.5) * STEP
     assert (lead[0, distances < 34] > 0).all() and (lead[0, distances > 36] < 0).all()
-    alone = window(around, SEED, 1, np.empty((0, 2)), View(STEP))[7]
+    alone = sample_window(around, SEED, 1, np.empty((0, 2)), View(STEP))[7]
     assert (alone == 1).all()
 
 
 def test_beyond_the_image_there_is_background(around: Surroundings) -> None:
-    seen = window(around, np.array([2.0, 120.0]), 1, np.empty((0, 2)), View(STEP))
+    seen = sample_window(around, np.array([2.0, 120.0]), 1, np.empty((0, 2)), View(STEP))
     up = 3 * ANGLES // 4  # angles run from +column towards +row
     assert not seen[6, up, 2:].any() and (seen[0, up, 2:] == 1).all() and not seen[3, up, 2:].any()
 
@@ -66,22 +66,24 @@ def test_beyond_the_image_there_is_background(around: Surroundings) -> None:
 @given(steps=st.integers(0, ANGLES - 1))
 def test_turning_the_view_moves_the_rows(steps: int) -> None:
     noise = np.random.default_rng(0).integers(0, 255, SHAPE).astype(np.uint8)
-    around = surroundings(noise, noise > 99, np.zeros(SHAPE, np.int32), STEP)
-    straight = window(around, SEED, 1, np.array([[60.0, 70.0]]), View(STEP))
-    turned = window(around, SEED, 1, np.array([[60.0, 70.0]]), View(STEP, turn=2 * np.pi * steps / ANGLES))
+    around = prepare_surroundings(noise, noise > 99, np.zeros(SHAPE, np.int32), STEP)
+    straight = sample_window(around, SEED, 1, np.array([[60.0, 70.0]]), View(STEP))
+    turned = sample_window(around, SEED, 1, np.array([[60.0, 70.0]]), View(STEP, turn=2 * np.pi * steps / ANGLES))
     np.testing.assert_allclose(turned[:4], np.roll(straight, -steps, axis=1)[:4], atol=1e-4)
 
 
 def test_a_mirrored_view_of_a_mirrored_image_is_the_same() -> None:
     noise = np.random.default_rng(0).integers(0, 255, SHAPE).astype(np.uint8)
     labels = np.zeros(SHAPE, np.int32)
-    straight = window(surroundings(noise, noise > 99, labels, STEP), SEED, 1, np.array([[60.0, 70.0]]), View(STEP))
-    flipped = surroundings(noise[::-1], noise[::-1] > 99, labels, STEP)
+    straight = sample_window(
+        prepare_surroundings(noise, noise > 99, labels, STEP), SEED, 1, np.array([[60.0, 70.0]]), View(STEP)
+    )
+    flipped = prepare_surroundings(noise[::-1], noise[::-1] > 99, labels, STEP)
     seed, others = np.array([SHAPE[0] - 1 - 100.0, 120.0]), np.array([[SHAPE[0] - 1 - 60.0, 70.0]])
-    np.testing.assert_allclose(window(flipped, seed, 1, others, View(STEP, mirrored=True)), straight, atol=1e-4)
+    np.testing.assert_allclose(sample_window(flipped, seed, 1, others, View(STEP, mirrored=True)), straight, atol=1e-4)
 
 
 def test_interpolation_is_exact_on_a_plane() -> None:
     plane = (3 * ROWS - 2 * COLUMNS)[None].astype(np.float32)
     rows, columns = np.random.default_rng(0).uniform(0, 200, (2, 5, 7))
-    np.testing.assert_allclose(interpolated(plane, rows, columns)[0], 3 * rows - 2 * columns, atol=1e-3)
+    np.testing.assert_allclose(interpolate(plane, rows, columns)[0], 3 * rows - 2 * columns, atol=1e-3)

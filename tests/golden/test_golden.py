@@ -10,7 +10,8 @@ import json
 
 import numpy as np
 import pytest
-from golden_outputs import PRODUCERS, STORE, arithmetic, outputs
+
+from support.golden_outputs import PRODUCERS, STORE, arithmetic, outputs
 
 STORED = json.loads(STORE.read_text(encoding="utf-8"))
 
@@ -27,7 +28,9 @@ def test_outputs_are_those_that_were_stored(producer: str, rounds_alike: bool) -
     assert made.keys() == stored.keys()
     if rounds_alike:
         changed = [name for name in stored if made[name]["sha256"] != stored[name]["sha256"]]
-        assert not changed, "if these were meant to change, say why in a commit, and run tests/golden/golden_outputs.py"
+        assert not changed, (
+            "if these were meant to change, say why in a commit, and run tests/support/golden_outputs.py"
+        )
     else:
         for name in stored:
             count, mean = stored[name]["figures"]

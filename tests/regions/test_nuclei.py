@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from declump.regions.nuclei import NucleusRules, single_nuclei
+from declump.regions.nuclei import NucleusRules, separate_nuclei
 
 SHAPE = (90, 120)
 ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]
@@ -10,21 +10,21 @@ ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]
 
 def maps_of(nuclei: list[tuple[float, float, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Probability, nearness and luminance of discs (row, column, radius) as a perfect network would give them."""
-    mask, nearness = np.zeros(SHAPE, bool), np.zeros(SHAPE, np.float32)
+    mask, centre_map = np.zeros(SHAPE, bool), np.zeros(SHAPE, np.float32)
     for row, column, radius in nuclei:
         distance = np.hypot(ROWS - row, COLUMNS - column)
         mask |= distance <= radius
-        nearness = np.maximum(nearness, 1 - distance / (1.5 * radius)).astype(np.float32)
-    return mask.astype(np.float32), nearness, np.where(mask, 0.4, 0.8).astype(np.float32)
+        centre_map = np.maximum(centre_map, 1 - distance / (1.5 * radius)).astype(np.float32)
+    return mask.astype(np.float32), centre_map, np.where(mask, 0.4, 0.8).astype(np.float32)
 
 
 def count(nuclei: list[tuple[float, float, float]]) -> int:
-    return int(single_nuclei(*maps_of(nuclei), diameter=20).max())
+    return int(separate_nuclei(*maps_of(nuclei), diameter=20).max())
 
 
 def test_every_nucleus_is_found_whole() -> None:
-    mask, nearness, luminance = maps_of([(20, 20, 9), (50, 80, 11)])
-    labels = single_nuclei(mask, nearness, luminance, diameter=20)
+    mask, centre_map, luminance = maps_of([(20, 20, 9), (50, 80, 11)])
+    labels = separate_nuclei(mask, centre_map, luminance, diameter=20)
     assert labels.max() == 2
     np.testing.assert_array_equal(labels > 0, mask > 0)
 
@@ -40,22 +40,22 @@ def test_specks_are_no_nuclei() -> None:
 
 
 def test_what_is_not_darker_than_its_surroundings_is_no_nucleus() -> None:
-    mask, nearness, luminance = maps_of([(40, 40, 10)])
-    assert single_nuclei(mask, nearness, np.full_like(luminance, 0.6), diameter=20).max() == 0
+    mask, centre_map, luminance = maps_of([(40, 40, 10)])
+    assert separate_nuclei(mask, centre_map, np.full_like(luminance, 0.6), diameter=20).max() == 0
 
 
 def test_a_doubtful_nucleus_keeps_its_whole_outline() -> None:
-    probability, nearness, luminance = maps_of([(40, 40, 10)])
-    doubtful = single_nuclei(0.4 * probability, nearness, luminance, diameter=20)
+    probability, centre_map, luminance = maps_of([(40, 40, 10)])
+    doubtful = separate_nuclei(0.4 * probability, centre_map, luminance, diameter=20)
     np.testing.assert_array_equal(doubtful > 0, probability > 0)
-    strict = NucleusRules(least_probability=0.5)
-    assert single_nuclei(0.4 * probability, nearness, luminance, diameter=20, rules=strict).max() == 0
+    strict = NucleusRules(min_probability=0.5)
+    assert separate_nuclei(0.4 * probability, centre_map, luminance, diameter=20, rules=strict).max() == 0
 
 
 def test_the_least_area_can_be_set_in_pixels() -> None:
-    probability, nearness, luminance = maps_of([(40, 40, 10), (70, 90, 5)])
+    probability, centre_map, luminance = maps_of([(40, 40, 10), (70, 90, 5)])
     counts = [
-        single_nuclei(probability, nearness, luminance, diameter=20, least_area=area).max() for area in (0, 150, 400)
+        separate_nuclei(probability, centre_map, luminance, diameter=20, min_area=area).max() for area in (0, 150, 400)
     ]
     assert counts == [2, 1, 0]
 
@@ -63,15 +63,15 @@ def test_the_least_area_can_be_set_in_pixels() -> None:
 def test_two_nuclei_with_one_peak_between_them_are_cut_at_the_waist() -> None:
     probability, _, luminance = maps_of([(40, 40, 12), (40, 62, 12)])
     single_peak = np.maximum(1 - np.hypot(ROWS - 40, COLUMNS - 51) / 40, 0).astype(np.float32)
-    labels = single_nuclei(probability, single_peak, luminance, diameter=24)
+    labels = separate_nuclei(probability, single_peak, luminance, diameter=24)
     assert labels.max() == 2
     assert labels[40, 40] != labels[40, 62] and labels[40, 40] > 0 and labels[40, 62] > 0
 
 
 def test_a_nucleus_on_the_border_counts_only_if_asked_for() -> None:
     maps = maps_of([(4, 40, 10), (60, 60, 10)])
-    assert single_nuclei(*maps, diameter=20).max() == 1
-    assert single_nuclei(*maps, diameter=20, cut=True).max() == 2
+    assert separate_nuclei(*maps, diameter=20).max() == 1
+    assert separate_nuclei(*maps, diameter=20, cut=True).max() == 2
 
 
 def test_what_is_small_beside_the_other_nuclei_is_a_leukocyte_or_debris() -> None:

@@ -19,7 +19,7 @@ def random_graph(rng, nodes, classes, *, density=0.6, strength=6):
     return rng.integers(0, 10, (nodes, classes)), edges, rng.integers(0, strength, len(edges))
 
 
-def least_energy(unary, edges, weights):
+def min_energy(unary, edges, weights):
     labellings = itertools.product(range(unary.shape[1]), repeat=len(unary))
     return min(potts_energy(unary, edges, weights, np.array(labels)) for labels in labellings)
 
@@ -53,7 +53,7 @@ def noisy_probabilities(classes, rng, noise=1.5):
 def test_two_labels_reach_the_least_energy(seed, nodes, density):
     unary, edges, weights = random_graph(np.random.default_rng(seed), nodes, 2, density=density)
     labels = alpha_expansion(unary, edges, weights)
-    assert potts_energy(unary, edges, weights, labels) == least_energy(unary, edges, weights)
+    assert potts_energy(unary, edges, weights, labels) == min_energy(unary, edges, weights)
 
 
 def test_two_labels_reach_the_least_energy_of_real_costs():
@@ -75,7 +75,7 @@ def test_three_labels_stay_within_the_bound_and_mostly_reach_the_least_energy():
     for trial in range(60):
         unary, edges, weights = random_graph(rng, 4 + trial % 3, 3, strength=4)
         energy = potts_energy(unary, edges, weights, alpha_expansion(unary, edges, weights))
-        least = least_energy(unary, edges, weights)
+        least = min_energy(unary, edges, weights)
         assert least <= energy <= 2 * least
         reached += energy == least
     assert reached >= 54

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_samples import smear, write_results
+
+from support.report_samples import smear, write_results
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from declump.seeds.concavity import sized_outlines
+from declump.seeds.concavity import trace_outlines
 from declump.seeds.distance import deepest_places, depths
-from declump.seeds.joining import JoiningRule, fine_mosaic, join_alike, objects_of, shipped_rule
+from declump.seeds.joining import JoiningRule, build_region_graph, find_objects, join_alike, shipped_rule
 from declump.seeds.outline import Outline
-from declump.seeds.region_graph import SIGHTS, Mosaic
+from declump.seeds.region_graph import SIGHTS, RegionGraph
 
 
 def piece_of(number: int) -> np.ndarray:
@@ -22,7 +22,7 @@ def piece_of(number: int) -> np.ndarray:
 
 def outline_of(mask: np.ndarray) -> Outline:
     depth = depths(mask)
-    return Outline.of(sized_outlines(mask, deepest_places(depth), depth))
+    return Outline.of(trace_outlines(mask, deepest_places(depth), depth))
 
 
 def saying(value: float) -> JoiningRule:
@@ -41,7 +41,7 @@ def two_discs(apart: float) -> np.ndarray:
 @given(st.integers(0, 2**32 - 1))
 def test_parts_are_a_division_of_the_piece_and_joining_all_gives_it_back(number):
     mask = piece_of(number)
-    mosaic = fine_mosaic(mask)
+    mosaic = build_region_graph(mask)
     labels = mosaic.labels
     np.testing.assert_array_equal(labels > 0, mask)
     assert set(np.unique(labels)) - {0} == set(range(1, len(mosaic.parts) + 1))
@@ -64,14 +64,14 @@ def test_parts_are_a_division_of_the_piece_and_joining_all_gives_it_back(number)
 @given(st.integers(0, 2**32 - 1))
 def test_what_is_seen_does_not_depend_on_which_comes_first_and_is_of_the_joint_borders(number):
     mask = piece_of(number)
-    mosaic = fine_mosaic(mask)
+    mosaic = build_region_graph(mask)
     for first, second in mosaic.neighbours():
         sight = mosaic.sight(first, second)
         assert sight.shape == (len(SIGHTS),) and np.isfinite(sight).all()
         np.testing.assert_allclose(mosaic.sight(second, first), sight, atol=1e-9)
     if mosaic.neighbours():
         mosaic.join(*mosaic.neighbours()[0])
-        again = Mosaic(mosaic.labels, depths(mask), outline_of(mask))
+        again = RegionGraph(mosaic.labels, depths(mask), outline_of(mask))
         names = dict(zip(mosaic.parts, again.parts, strict=True))
         assert {(names[one], names[two]) for one, two in mosaic.neighbours()} == set(again.neighbours())
         for one, two in mosaic.neighbours():
@@ -80,7 +80,7 @@ def test_what_is_seen_does_not_depend_on_which_comes_first_and_is_of_the_joint_b
 
 def test_two_discs_look_as_geometry_says():
     apart, radius = 60.0, 40.0
-    mosaic = fine_mosaic(two_discs(apart))
+    mosaic = build_region_graph(two_discs(apart))
     assert mosaic.neighbours() == [(1, 2)]
     sight = dict(zip(SIGHTS, mosaic.sight(1, 2), strict=True))
     waist = np.sqrt(radius**2 - apart**2 / 4)
@@ -97,7 +97,7 @@ def test_two_discs_look_as_geometry_says():
     assert sight["open ends"] == 2
     assert sight["ratio of areas"] == pytest.approx(0, abs=0.03)
     triple = np.kron(two_discs(apart), np.ones((3, 3), bool))
-    larger = Mosaic(np.kron(mosaic.labels, np.ones((3, 3), np.int32)), depths(triple), outline_of(triple))
+    larger = RegionGraph(np.kron(mosaic.labels, np.ones((3, 3), np.int32)), depths(triple), outline_of(triple))
     grown = dict(zip(SIGHTS, larger.sight(1, 2), strict=True))
     assert grown.pop("size") == pytest.approx(sight.pop("size") + np.log(3), abs=0.05)
     assert 0 < sight.pop("roughness") < 0.2 and 0 < grown.pop("roughness") < 0.3  # the stairs of the pixels
@@ -130,12 +130,12 @@ def test_a_disc_between_others_is_covered_by_them():
     turns = np.radians([90, 210, 330])
     centres = 100 + 37 * np.column_stack([np.sin(turns), np.cos(turns)])
     mask = np.any([np.hypot(rows - row, columns - column) < 40 for row, column in centres], axis=0)
-    mosaic = fine_mosaic(mask)
+    mosaic = build_region_graph(mask)
     middle = [name for name, part in mosaic.parts.items() if np.hypot(*(part.place - 100)) < 5]
     assert len(mosaic.parts) == 4 and len(middle) == 1
     assert mosaic.covered(middle[0]) > 0.95
     assert all(mosaic.covered(name) < 0.7 for name in mosaic.parts if name != middle[0])
-    assert objects_of(mask).max() == 3
+    assert find_objects(mask).max() == 3
 
 
 def test_a_rule_is_its_network():
@@ -155,11 +155,11 @@ def test_a_rule_is_its_network():
 
 def test_rules_that_always_or_never_join():
     mask = two_discs(60)
-    always, never = fine_mosaic(mask), fine_mosaic(mask)
+    always, never = build_region_graph(mask), build_region_graph(mask)
     join_alike(always, saying(1.0))
     join_alike(never, saying(-1.0))
     assert (len(always.parts), len(never.parts)) == (1, 2)
-    assert objects_of(mask, saying(1.0)).max() == 1
+    assert find_objects(mask, saying(1.0)).max() == 1
 
 
 def test_the_shipped_rule_knows_what_is_seen():
@@ -181,6 +181,6 @@ def test_rods_with_a_rough_outline_are_one_object_though_they_have_necks():
         rod = ndimage.binary_fill_holes(18 - away > 0.7 * noise / noise.std())
         labels, _ = ndimage.label(rod, np.ones((3, 3)))
         mask = labels == labels[130, 130]
-        joined.append(int(objects_of(mask).max()))
-        divided.append(len(fine_mosaic(mask).parts))
+        joined.append(int(find_objects(mask).max()))
+        divided.append(len(build_region_graph(mask).parts))
     assert joined.count(1) >= 25 and divided.count(1) <= 10

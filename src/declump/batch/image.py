@@ -42,7 +42,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     """
     import declump
     from declump import io
-    from declump._files import written_whole
+    from declump._files import atomic_folder
     from declump.io.formats.csv_table import write_table
     from declump.io.formats.parts.tables import plain, plain_columns
     from declump.io.results import earlier_files
@@ -66,7 +66,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         "image": {name: plain(value) for name, value in measured.image.items()},
     }
     (folder / RECORD).unlink(missing_ok=True)
-    with written_whole(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
+    with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
         io.write_results(result, draft, image=picture, formats=options.formats, measurements=measured.cells)
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
@@ -97,7 +97,7 @@ class ImageWork:
         return {}
 
 
-def finished(source: Source, folder: Path) -> dict[str, Any] | None:
+def read_finished(source: Source, folder: Path) -> dict[str, Any] | None:
     """Read the record of an image that is done; None if it is not, or the file has changed since."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -130,7 +130,7 @@ def rehearse(options: Options, folder: Path) -> None:
     nothing = np.zeros((1, 1), np.uint8)
     declump.find_regions(nothing, **_finding(options, options.diameter))  # looks at the numbers, and finds nothing
     seen = declump.find_regions(image, model=options.regions)
-    known = declump.Regions(np.minimum(*distances) < 18, np.minimum(*distances) < 5, seen.layers, seen.layers_doubt)
+    known = declump.Regions(np.minimum(*distances) < 18, np.minimum(*distances) < 5, seen.layers, seen.layers_std)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = _cells(image, known, options)
@@ -188,7 +188,7 @@ def _finding(options: Options, diameter: float | None) -> dict[str, Any]:
         "model": options.regions,
         "diameter": diameter,
         "pixel_size": options.pixel_size,
-        "least_nucleus": options.least_nucleus,
-        "least_clump": options.least_clump,
-        "largest_hole": options.largest_hole,
+        "min_nucleus_area": options.min_nucleus_area,
+        "min_clump_area": options.min_clump_area,
+        "max_hole_area": options.max_hole_area,
     }

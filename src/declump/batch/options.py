@@ -28,7 +28,7 @@ class Options:
         ``setting`` mean nothing, nor ``prior`` for most: what is not as by default is refused.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
-    least_nucleus, least_clump, largest_hole
+    min_nucleus_area, min_clump_area, max_hole_area
         See :func:`declump.find_regions`; in square micrometres only if ``pixel_size`` is given.
     formats : tuple of str
         Names in ``declump.io.FORMATS``.
@@ -42,9 +42,9 @@ class Options:
     setting: str = "joint"
     pixel_size: float | None = None
     diameter: float | None = None
-    least_nucleus: float | None = None
-    least_clump: float | None = None
-    largest_hole: float | None = None
+    min_nucleus_area: float | None = None
+    min_clump_area: float | None = None
+    max_hole_area: float | None = None
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from declump import __version__
 from declump._files import check_free, remove_drafts
-from declump.batch.image import RECORD, ImageWork, as_text, finished
+from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
@@ -107,7 +107,7 @@ def run(
         _check_free(out, sources, ours=earlier or ())
     outcomes: dict[Source, Outcome] = {}
     for source in sources if earlier is not None else ():
-        record = finished(source, out / source.name)
+        record = read_finished(source, out / source.name)
         if record is not None:
             outcomes[source] = Outcome(source, record, earlier=True)
     left = [source for source in sources if source not in outcomes]

@@ -19,7 +19,7 @@ def demo(
 ) -> None:
     """Draw a smear, find its cells and compare them with the truth."""
     from declump import evaluation, io, simulate
-    from declump._files import check_free, written_whole
+    from declump._files import atomic_folder, check_free
     from declump.batch import Source, run
     from declump.report import write_report
 
@@ -27,7 +27,7 @@ def demo(
     check_free(out, overwrite=overwrite)
     smear = simulate.smear((512, 512), cells=12, overlap=0.4, stain="pap", rng=SEED)
     old = [path.relative_to(sample).as_posix() for path in (sample / "cells").glob("cell*.png")]
-    with written_whole(sample, overwrite=overwrite, own=old) as draft:
+    with atomic_folder(sample, overwrite=overwrite, own=old) as draft:
         simulate.write(smear, draft)
     (outcome,) = run([Source(sample / "image.png", "result")], out, overwrite=overwrite, command="declump demo")
     if outcome.record is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from declump.cli.terminal import counted, progress_bar, tell
+from declump.cli.terminal import count_of, progress_bar, tell
 
 if TYPE_CHECKING:
     from declump.records.segmentation import Segmentation
@@ -85,7 +85,7 @@ def segment_files(
 
 def summary(result: Segmentation) -> str:
     """Say in one line what was found."""
-    found = f"{counted(len(result), 'cell')} in {counted(len(result.clumps), 'clump')}"
+    found = f"{count_of(len(result), 'cell')} in {count_of(len(result.clumps), 'clump')}"
     pixels = sum(record.size for record in result.clumps)
     if not pixels:
         return found
@@ -106,7 +106,7 @@ def _tell_outside(result: Segmentation) -> None:
     if outside.size:
         numbers = ", ".join(map(str, outside[:10])) + (" ..." if outside.size > 10 else "")
         tell(
-            f"warning: {outside.size} of {counted(len(result), 'nucleus', 'nuclei')} outside the clump mask, "
+            f"warning: {outside.size} of {count_of(len(result), 'nucleus', 'nuclei')} outside the clump mask, "
             f"left without an outline: cell {numbers}"
         )
 

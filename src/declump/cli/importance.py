@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from declump.cli.terminal import counted, progress_bar
+from declump.cli.terminal import count_of, progress_bar
 
 if TYPE_CHECKING:
     from declump.datasets import AnnotatedImage
@@ -36,7 +36,7 @@ Jobs = Annotated[
 Log = Annotated[Path | None, typer.Option(help="File for every accepted raise, .csv (printed).")]
 
 
-def learnt_importance(
+def learn_weights(
     images: Iterable[AnnotatedImage],
     method: str,
     state: Path,
@@ -58,7 +58,7 @@ def learnt_importance(
     with progress_bar("importance") as progress:
         learnt = learn_importance(images, workers=workers, progress=progress, state=state, **shapes, **how)
     why = "nothing improves any more" if learnt.ended == "nothing improves" else "the bound on cycles is reached"
-    steps, cycles = counted(len(learnt.steps), "raise"), counted(learnt.cycles, "cycle")
+    steps, cycles = count_of(len(learnt.steps), "raise"), count_of(learnt.cycles, "cycle")
     typer.echo(f"importance as printed: {steps} in {cycles}; {why}")
     return learnt
 

@@ -38,7 +38,7 @@ def facts(path: Path) -> Facts:
 
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; give one that declump wrote")
-    mark = marks.found(path)
+    mark = marks.find_metadata(path)
     if mark is not None:
         return _of_mark(mark)
     if path.is_dir():
@@ -68,7 +68,7 @@ def _of_folder(folder: Path) -> Facts:
     if not present:
         raise ValueError(f"the folder {folder} holds no results of declump; give one that 'declump segment' wrote")
     yield "format", "a folder of results"
-    mark = next(filter(None, (marks.found(folder / entry.file) for entry in present)), None)
+    mark = next(filter(None, (marks.find_metadata(folder / entry.file) for entry in present)), None)
     yield from list(_of_mark(mark))[1:] if mark else ()
     for entry in present:
         yield "file", f"{entry.file}: {entry.meaning}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from declump.cli.terminal import counted, progress_bar
+from declump.cli.terminal import count_of, progress_bar
 
 if TYPE_CHECKING:
     from declump.research.images import Images
@@ -67,7 +67,7 @@ def reproduce(
     if overwrite and resume:
         raise typer.BadParameter("a run is taken up or begun anew, not both", param_hint="'--overwrite' / '--resume'")
 
-    from declump.research import Run, chosen_methods, open_data, put_aside
+    from declump.research import Run, choose_methods, open_data, store_images
     from declump.research.report import write_all, write_record
     from declump.research.studies import VALUES, studies
 
@@ -75,7 +75,7 @@ def reproduce(
     kind = _kind(regions)
     has_rays = bool(rays) or kind == "train"
     names = None if methods is None else _words(methods)
-    chosen = () if names == ["none"] else chosen_methods(names, rays=has_rays)
+    chosen = () if names == ["none"] else choose_methods(names, rays=has_rays)
     studied = studies([] if study is None else list(VALUES) if study == "all" else _words(study))
     if not chosen and not studied:
         raise ValueError("there is nothing to do: give --methods, or --study with '--methods none'")
@@ -87,7 +87,7 @@ def reproduce(
     scratch = out / IMAGES
     try:
         with progress_bar("images read") as progress:
-            stored = put_aside(opened.images(), scratch, progress)
+            stored = store_images(opened.images(), scratch, progress)
         plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
         every = (*chosen, *(method for one in studied for method in one.methods))
         run = Run(stored, plan, every, out, steps)
@@ -98,7 +98,9 @@ def reproduce(
         files = write_all(run, opened, chosen, studied, reference=reference, command=command)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    typer.echo(f"{counted(len(stored), 'image')}, {counted(len(every), 'method')}, {counted(len(plan.folds), 'fold')}")
+    typer.echo(
+        f"{count_of(len(stored), 'image')}, {count_of(len(every), 'method')}, {count_of(len(plan.folds), 'fold')}"
+    )
     for name, path in files.items():
         typer.echo(f"{name:<9} {path}")
 

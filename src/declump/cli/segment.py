@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from declump.cli.terminal import counted, image_bar, tell
+from declump.cli.terminal import count_of, image_bar, tell
 
 if TYPE_CHECKING:
     from declump.batch import Options, Outcome
@@ -56,9 +56,9 @@ def segment(
     setting: Annotated[
         Literal["joint", "paper"], typer.Option(help="'joint', or 'paper' for the published method read literally.")
     ] = "joint",
-    least_nucleus: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
-    least_clump: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
-    largest_hole: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
+    min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
+    min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
+    max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Images at a time; by default the number of cores.")
     ] = None,
@@ -83,9 +83,9 @@ def segment(
         setting=setting,
         pixel_size=pixel_size,
         diameter=diameter,
-        least_nucleus=least_nucleus,
-        least_clump=least_clump,
-        largest_hole=largest_hole,
+        min_nucleus_area=min_nucleus_area,
+        min_clump_area=min_clump_area,
+        max_hole_area=max_hole_area,
         **chosen,
     )
     start = time.monotonic()
@@ -124,7 +124,7 @@ def segment(
         _print_table(summary)
         _print_places(out, outcomes)
     if failed:
-        tell(f"{len(failed)} of {counted(len(outcomes), 'image')} failed:")
+        tell(f"{len(failed)} of {count_of(len(outcomes), 'image')} failed:")
         for outcome in failed:
             tell(f"{outcome.source}: {_reason(outcome)}")
         raise typer.Exit(1)
@@ -172,7 +172,7 @@ def _told(outcome: Outcome) -> str:
 def found(outcome: Outcome) -> str:
     """Say in a few words what was found in an image."""
     clumps = outcome.record["image"]["clumps"] if outcome.record else 0
-    return f"{counted(outcome.cells, 'cell')} in {counted(clumps, 'clump')}"
+    return f"{count_of(outcome.cells, 'cell')} in {count_of(clumps, 'clump')}"
 
 
 def _reason(outcome: Outcome) -> str:

@@ -28,13 +28,13 @@ def simulate(
     import numpy as np
 
     from declump import simulate as simulation
-    from declump._files import written_whole
+    from declump._files import atomic_folder
 
     rng = np.random.default_rng(seed)
     dirt = 0.0 if clean else 1.0
     digits = max(3, len(str(count - 1)))
     names = [f"smear{index:0{digits}d}" for index in range(count)]
-    with written_whole(out) as draft, progress_bar("smears") as progress:
+    with atomic_folder(out) as draft, progress_bar("smears") as progress:
         for done, name in enumerate(names, start=1):
             smear = simulation.smear(
                 shape, cells=cells, overlap=overlap, stain=stain, rng=rng,

@@ -15,7 +15,7 @@ def tell(message: str) -> None:
     typer.echo(f"declump: {' '.join(message.split())}", err=True)
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def count_of(number: int, one: str, many: str | None = None) -> str:
     """Give a number and what it counts, in the singular or plural."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 

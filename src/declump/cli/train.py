@@ -73,7 +73,7 @@ def prior(
     shapes: dict[str, Any] = {"rays": rays, "modes": modes, "copies": not no_copies}
     how = {"setting": setting, "step": step, "tries": tries, "cycles": cycles, "rng": seed, "reach": not no_reach}
     state = out.with_name(f"{out.stem}-importance.json")
-    weights = weighing.learnt_importance(images(), importance, state, jobs, shapes, how)
+    weights = weighing.learn_weights(images(), importance, state, jobs, shapes, how)
     card = {"data": [folder.resolve().name for folder in folders], "command": shlex.join(["declump", *sys.argv[1:]])}
     seen = 0
 
@@ -120,15 +120,15 @@ def regions(
     from declump.training.export import export
     from declump.training.regions.loop import train
     from declump.training.regions.network import FREE_AXES, TRIED
-    from declump.training.regions.targets import example_of, simulated_examples
+    from declump.training.regions.targets import make_example, simulate_examples
 
     groups, measured = [], []
     for folder in folders:
         annotated = list(datasets.read(folder))
-        groups.append([example_of(image) for image in annotated if image.name not in held_out])
-        measured += [example_of(image) for image in annotated if image.name in held_out]
+        groups.append([make_example(image) for image in annotated if image.name not in held_out])
+        measured += [make_example(image) for image in annotated if image.name in held_out]
     _check_held_out(held_out, len(measured))
-    groups += [simulated_examples(simulated, seed)] if simulated else []
+    groups += [simulate_examples(simulated, seed)] if simulated else []
     network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
     card = _card(folders, held_out, simulated, steps, size, seed, start, torch_version, curve)
     export(network, out, card, shape=TRIED, free=FREE_AXES)
@@ -171,7 +171,7 @@ def rays(
     from declump.models import model_path, read_card
     from declump.regions.find import find_regions
     from declump.training.export import export
-    from declump.training.rays.examples import example_of, simulated_examples
+    from declump.training.rays.examples import make_example, simulate_examples
     from declump.training.rays.loop import train
     from declump.training.rays.network import FREE_AXES, TRIED, Proposer
 
@@ -182,13 +182,13 @@ def rays(
         group = []
         for image in datasets.read(folder):
             if image.name in held_out:
-                measured.append(example_of(image))
+                measured.append(make_example(image))
                 continue
             fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
-            group.append(example_of(image, [find_regions(image.image, model=fair)]))
+            group.append(make_example(image, [find_regions(image.image, model=fair)]))
         groups.append(group)
     _check_held_out(held_out, len(measured))
-    groups += [simulated_examples(simulated, seed, models[0])] if simulated else []
+    groups += [simulate_examples(simulated, seed, models[0])] if simulated else []
     network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
     if calibration is None:
         calibration = curve[-1].get("doubt_factor", 1.0), curve[-1].get("doubt_power", 1.0)

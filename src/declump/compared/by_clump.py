@@ -47,7 +47,7 @@ def segment_by_clump(
         if not clump.cells.size:
             continue
         wide = clump.with_room(ROOM)
-        masks[(wide.cells, *crop_of(wide))] = cells_of(wide)
+        masks[(wide.cells, *crop_image(wide))] = cells_of(wide)
         done += len(wide.cells)
         if progress:
             progress(done, len(regions.seeds))
@@ -56,36 +56,36 @@ def segment_by_clump(
 
 
 def grey_levels(image: Any, regions: Regions) -> Floats:
-    """Grey levels from 0 to about 255 of an image, with ``ROOM`` pixels round it, for :func:`grey_of`.
+    """Grey levels from 0 to about 255 of an image, with ``ROOM`` pixels round it, for :func:`crop_grey`.
 
     Parameters
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
-        See :func:`declump.regions.channels.channels`; its background becomes 255.
+        See :func:`declump.regions.channels.to_channels`; its background becomes 255.
     regions : Regions
         Of the same image.
     """
-    from declump.regions.channels import channels
+    from declump.regions.channels import to_channels
 
     if np.shape(image)[:2] != regions.clump.shape:
         raise ValueError(
             f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
         )
-    return np.pad(WHITE * channels(image)[0].astype(np.float64), ROOM, mode="edge")
+    return np.pad(WHITE * to_channels(image)[0].astype(np.float64), ROOM, mode="edge")
 
 
-def grey_of(clump: Clump, grey: Floats) -> Floats:
+def crop_grey(clump: Clump, grey: Floats) -> Floats:
     """Grey levels (h, w) of a clump's crop, 0 outside the clump, so that its outline is an edge."""
-    return np.where(clump.mask, grey[crop_of(clump)], 0.0)
+    return np.where(clump.mask, grey[crop_image(clump)], 0.0)
 
 
-def crop_of(clump: Clump) -> tuple[slice, slice]:
+def crop_image(clump: Clump) -> tuple[slice, slice]:
     """Rows and columns of a clump's crop."""
     (top, left), (height, width) = clump.origin, clump.mask.shape
     return slice(top, top + height), slice(left, left + width)
 
 
-def crossing_border(clump: Clump, seed: NDArray[Any], exits: Floats) -> Masks:
+def crosses_border(clump: Clump, seed: NDArray[Any], exits: Floats) -> Masks:
     """Which rays (K,) from a seed leave the clump through the border of the image, where the cell is only cut.
 
     Parameters

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.compared.by_clump import ROOM, Masks, crop_of, crossing_border, grey_levels, segment_by_clump
+from declump.compared.by_clump import ROOM, Masks, crop_image, crosses_border, grey_levels, segment_by_clump
 from declump.compared.edges import inner_gradient
-from declump.compared.fragments import SEEN, Piece, cut_outlines, misfits, nearest_rays, shared_out
+from declump.compared.fragments import SEEN, Piece, cut_outlines, misfits, nearest_rays, share_pieces
 from declump.compared.minimal_path import closed_path
-from declump.evolution.evolve import estimated_scale
+from declump.evolution.evolve import estimate_scale
 from declump.records.clump import Clump, split_clumps
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
@@ -35,7 +35,7 @@ NOISE = 0.04
 """Standard deviation of an own fragment, or of a place where a cell must have ended, in sizes of a cell."""
 GUESSED = 0.25
 """The same of a connection that the round before made."""
-LEAST_DOUBT = 0.05
+MIN_DOUBT = 0.05
 """Least standard deviation of an expected radius, in sizes of a cell."""
 STEP = 0.02
 """Distance between two levels of a connection, in sizes of a cell."""
@@ -58,10 +58,10 @@ def cf(
     """
     prior = ShapePrior.load("default") if prior is None else prior
     grey, nuclei = grey_levels(image, regions), np.pad(regions.nuclei > 0, ROOM)
-    scale = estimated_scale(split_clumps(regions.clump, regions.seeds), prior)
+    scale = estimate_scale(split_clumps(regions.clump, regions.seeds), prior)
 
     def cells_of(clump: Clump) -> Masks:
-        return contour_fragments(grey[crop_of(clump)], clump, nuclei[crop_of(clump)], prior, scale)
+        return contour_fragments(grey[crop_image(clump)], clump, nuclei[crop_image(clump)], prior, scale)
 
     return segment_by_clump(regions, cells_of, progress)
 
@@ -84,7 +84,7 @@ class Shapes:
     modes: Floats
     size: float
 
-    def constructed(self, seen: Floats, doubt: Floats, limits: Floats) -> tuple[Floats, Floats]:
+    def constructed(self, seen: Floats, std: Floats, limits: Floats) -> tuple[Floats, Floats]:
         """Shape of a cell of which some radii are known: mean and standard deviation (K,) of each radius, in pixels.
 
         Parameters
@@ -96,7 +96,7 @@ class Shapes:
         limits : (K,) float64
             Where the clump ends: a radius that would come out larger is taken to be known, and to end there.
         """
-        weights = DIRECTIONS / len(seen) / doubt**2
+        weights = DIRECTIONS / len(seen) / std**2
         pull = DIRECTIONS / len(seen) / (NOISE * self.size) ** 2
         seen = seen.copy()
         for _ in range(6):
@@ -108,7 +108,7 @@ class Shapes:
                 break
             seen[beyond], weights[beyond] = limits[beyond], pull
         spread = np.sqrt(np.sum((self.modes @ covariance) * self.modes, axis=1))
-        floor = LEAST_DOUBT * self.size
+        floor = MIN_DOUBT * self.size
         return np.clip(radii, floor, np.maximum(limits, floor)), np.maximum(spread, floor)
 
 
@@ -140,23 +140,25 @@ def contour_fragments(grey: Floats, clump: Clump, nuclei: Mask, prior: ShapePrio
     built = [shapes.constructed(shapes.mean, unknown, limits) for limits in exits]
     radii = np.stack([mean for mean, _ in built])
     for turn in range(ROUNDS):
-        own = grouped(outlines, seeds, exits, np.stack([one[0] for one in built]), np.stack([one[1] for one in built]))
+        own = group_pieces(
+            outlines, seeds, exits, np.stack([one[0] for one in built]), np.stack([one[1] for one in built])
+        )
         for index in range(len(seeds)):
             known = np.isfinite(own[index])
             guess = GUESSED * shapes.size if turn else np.inf
-            doubt = np.where(known, NOISE * shapes.size, guess)
-            built[index] = shapes.constructed(np.where(known, own[index], radii[index]), doubt, exits[index])
-            radii[index] = connected(own[index], *built[index], exits[index], edges[index], shapes.size)
+            std = np.where(known, NOISE * shapes.size, guess)
+            built[index] = shapes.constructed(np.where(known, own[index], radii[index]), std, exits[index])
+            radii[index] = connect_fragments(own[index], *built[index], exits[index], edges[index], shapes.size)
     shape = (clump.mask.shape[0], clump.mask.shape[1])
     return np.stack([contours.to_mask(seed, radii[index], shape) for index, seed in enumerate(seeds)]) & clump.mask
 
 
-def grouped(outlines: list[list[Piece]], seeds: Floats, exits: Floats, expected: Floats, doubt: Floats) -> Floats:
+def group_pieces(outlines: list[list[Piece]], seeds: Floats, exits: Floats, expected: Floats, std: Floats) -> Floats:
     """Radii (n, K) of the cells where an outline is theirs, NaN elsewhere."""
     rays = exits.shape[1]
     own = np.full(exits.shape, np.nan)
     for pieces in outlines:
-        labels = shared_out(pieces, misfits(pieces, seeds, exits, expected, doubt))
+        labels = share_pieces(pieces, misfits(pieces, seeds, exits, expected, std))
         for piece, label in zip(pieces, labels.tolist(), strict=True):
             ray = nearest_rays(piece.points - seeds[label], rays)
             distance = np.hypot(*(piece.points - seeds[label]).T)
@@ -168,7 +170,7 @@ def grouped(outlines: list[list[Piece]], seeds: Floats, exits: Floats, expected:
 def _exits(clump: Clump, seed: Floats, rays: int) -> Floats:
     """First-exit distances (K,) of a clump; infinite where a ray leaves through the border of the image."""
     exits = contours.first_exits(clump.mask, seed, rays)
-    return np.where(crossing_border(clump, seed, exits), np.inf, exits)
+    return np.where(crosses_border(clump, seed, exits), np.inf, exits)
 
 
 def outward_edges(gradient: Floats, seed: Floats, shapes: Shapes) -> Floats:
@@ -189,14 +191,14 @@ def outward_edges(gradient: Floats, seed: Floats, shapes: Shapes) -> Floats:
     return np.asarray(np.clip(along, 0, 1), dtype=np.float64)
 
 
-def connected(own: Floats, expected: Floats, doubt: Floats, exits: Floats, edges: Floats, size: float) -> Floats:
+def connect_fragments(own: Floats, expected: Floats, std: Floats, exits: Floats, edges: Floats, size: float) -> Floats:
     """Closed outline (K,) of a cell: its fragments, connected near the constructed shape and along edges."""
     step = STEP * size
     deviations = step * np.arange(-int(BAND / STEP), int(BAND / STEP) + 1)
     known = np.isfinite(own)
     levels = expected[:, None] + deviations
     column = np.clip(np.rint(levels / step).astype(int), 0, edges.shape[1] - 1)
-    costs = SHAPE / 2 * (deviations / doubt[:, None]) ** 2 + EDGE * (1 - np.take_along_axis(edges, column, axis=1))
+    costs = SHAPE / 2 * (deviations / std[:, None]) ** 2 + EDGE * (1 - np.take_along_axis(edges, column, axis=1))
     least = np.minimum(exits, 2 * step)
     costs[(levels > exits[:, None] + step / 2) | (levels < least[:, None])] = np.inf
     target = np.where(known, own, np.clip(expected, least, exits))

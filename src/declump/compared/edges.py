@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-SMOOTHING, LEAST_SMOOTHING = 0.025, 1.0
+SMOOTHING, MIN_SMOOTHING = 0.025, 1.0
 """Standard deviation of the smoothing before the gradient is taken, in sizes of a cell, and in pixels at least."""
 NUCLEUS_RIM = 0.05
 """How far round a nucleus its own edge darkens, in sizes of a cell."""
@@ -46,7 +46,7 @@ def inner_gradient(grey: Floats, clump: Mask, nuclei: Mask, size: float) -> Floa
         return np.zeros((2, *grey.shape))
     nearest = ndimage.distance_transform_edt(~cytoplasm, return_distances=False, return_indices=True)
     painted = grey[tuple(nearest)]
-    width = max(SMOOTHING * size, LEAST_SMOOTHING)
+    width = max(SMOOTHING * size, MIN_SMOOTHING)
     gradient = np.stack([ndimage.gaussian_filter(painted, width, order=order) for order in ((1, 0), (0, 1))])
     gradient[:, covered] = 0
     inside = ndimage.binary_erosion(cytoplasm, iterations=max(round(OUTLINE_RIM * size), 1))

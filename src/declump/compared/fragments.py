@@ -56,13 +56,13 @@ def cut_outlines(clump: Mask, size: float) -> list[list[Piece]]:
     """
     from skimage.measure import find_contours
 
-    from declump.seeds.concavity import evenly_smoothed, notch_places
+    from declump.seeds.concavity import notch_places, smooth_evenly
 
     outlines = []
     for line in find_contours(clump.astype(np.float64), 0.5):
         if len(line) < 8:
             continue
-        points, length = evenly_smoothed(line[:-1])
+        points, length = smooth_evenly(line[:-1])
         notches, _ = notch_places(points, length, np.full(len(points), size))
         outlines.append(_pieces(points, notches, length / len(points), size))
     return outlines
@@ -83,7 +83,7 @@ def _pieces(points: Floats, notches: NDArray[np.intp], spacing: float, size: flo
     return pieces
 
 
-def misfits(pieces: list[Piece], seeds: Floats, exits: Floats, expected: Floats, doubt: Floats) -> Floats:
+def misfits(pieces: list[Piece], seeds: Floats, exits: Floats, expected: Floats, std: Floats) -> Floats:
     """What it costs to give each piece to each nucleus.
 
     Where the outline of a clump runs, one cell ends and every other cell has ended before. With the radius of cell i in
@@ -116,8 +116,8 @@ def misfits(pieces: list[Piece], seeds: Floats, exits: Floats, expected: Floats,
         offsets = points - seed
         distance = np.hypot(*offsets.T)
         ray = nearest_rays(offsets, rays)
-        misfit = np.clip((distance - expected[index, ray]) / doubt[index, ray], -FARTHEST, FARTHEST)
-        cost = misfit**2 / 2 + np.log(doubt[index, ray] / expected[index].mean()) + log_ndtr(misfit)
+        misfit = np.clip((distance - expected[index, ray]) / std[index, ray], -FARTHEST, FARTHEST)
+        cost = misfit**2 / 2 + np.log(std[index, ray] / expected[index].mean()) + log_ndtr(misfit)
         costs[:, index] = np.where(distance <= exits[index, ray] + SEEN, cost, BLOCKED)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     return np.asarray(np.add.reduceat(costs, starts, axis=0) / lengths[:, None])
@@ -129,7 +129,7 @@ def nearest_rays(offsets: Floats, rays: int) -> Integers:
     return np.asarray(np.rint(angles * rays / (2 * np.pi)), dtype=np.int64) % rays
 
 
-def shared_out(pieces: list[Piece], costs: Floats) -> Integers:
+def share_pieces(pieces: list[Piece], costs: Floats) -> Integers:
     """Nuclei (Q,) to which the pieces of one closed outline go, at the least cost in all: exact, by a path round it.
 
     Parameters

@@ -14,9 +14,9 @@ Masks = NDArray[np.bool_]
 DIRECTIONS = 15
 """Directions of a Gaussian: 12 degree steps over half a turn."""
 SCALES = 10
-LARGEST_GRID = 48
+MAX_GRID = 48
 """A Gaussian is held against the clump on every n-th pixel, so that this many rows and columns are enough."""
-LARGEST_FIELD = 4000
+MAX_FIELD = 4000
 """Nodes of the random field, about; larger clumps are labelled on every n-th pixel."""
 DIFFERENT = 0.1
 CONTRAST = 0.2
@@ -25,7 +25,7 @@ LEAST = 1e-6
 """Probabilities are at least this."""
 
 
-def labelled(grey: Floats, clump: Clump) -> Masks:
+def label_pixels(grey: Floats, clump: Clump) -> Masks:
     """Give every pixel of a clump to one of its nuclei.
 
     Parameters
@@ -45,13 +45,13 @@ def labelled(grey: Floats, clump: Clump) -> Masks:
     if len(clump.seeds) == 1:
         masks[0] = clump.mask
         return masks
-    stride = max(int(np.ceil(np.sqrt(clump.size / LARGEST_FIELD))), 1)
+    stride = max(int(np.ceil(np.sqrt(clump.size / MAX_FIELD))), 1)
     if not clump.mask[stride // 2 :: stride, stride // 2 :: stride].any():
         stride = 1
     grid = np.s_[stride // 2 :: stride, stride // 2 :: stride]
     inside = clump.mask[grid]
     places = (np.argwhere(inside) * stride + stride // 2).astype(np.float64)
-    chances = np.column_stack([gaussian(places) for gaussian in gaussians_of(clump)])
+    chances = np.column_stack([gaussian(places) for gaussian in fit_gaussians(clump)])
     edges, weights = neighbouring(inside, grey[grid])
     labels = alpha_expansion(label_costs(chances), edges, weights)
     # Every pixel of the clump takes the label of the nearest node.
@@ -101,7 +101,7 @@ class Gaussian:
         return np.asarray(np.exp(-(first**2 + second**2) / 2))
 
 
-def gaussians_of(clump: Clump) -> list[Gaussian]:
+def fit_gaussians(clump: Clump) -> list[Gaussian]:
     """One Gaussian a seed: the one that suits best the part of the clump that is nearest to the seed.
 
     Spreads go from half the smallest to the largest of all nuclei's distances from the outline. A Gaussian is worth its
@@ -120,7 +120,7 @@ def gaussians_of(clump: Clump) -> list[Gaussian]:
     gaussians = []
     for index, seed in enumerate(clump.seeds):
         places = pixels[owner == index]
-        stride = max(int(np.ceil(np.ptp(places, axis=0).max() / LARGEST_GRID)), 1)
+        stride = max(int(np.ceil(np.ptp(places, axis=0).max() / MAX_GRID)), 1)
         offsets = (places - seed)[((places - seed) % stride == 0).all(axis=1)]
         along, across = offsets @ turns, offsets[:, ::-1] @ (turns * [[-1], [1]])
         falls = [

@@ -16,7 +16,7 @@ OUTSIDE, RING, BAND = 0, 1, 2
 def mark_band(phi: Floats, reach: int, marks: NDArray[np.uint8], band: NDArray[np.int32]) -> int:
     """Mark the pixels near the outline and list them, ring and band alike; gives their number.
 
-    Twin of :func:`declump.compared.level_sets.band_of`.
+    Twin of :func:`declump.compared.level_sets.find_band`.
     """
     height, width = phi.shape
     marks[:] = OUTSIDE

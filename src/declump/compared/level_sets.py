@@ -81,7 +81,7 @@ def distance_function(mask: Mask, limit: float = BAND_REACH) -> Floats:
     return np.asarray(np.clip(np.where(mask, 0.5 - inside, outside - 0.5), -limit, limit))
 
 
-def evolved(
+def evolve_level_set(
     phi: Floats,
     flow: Flow,
     steps: int,
@@ -129,7 +129,7 @@ def evolved(
     return moved
 
 
-def band_of(phi: Floats, reach: int = BAND_REACH) -> Mask:
+def find_band(phi: Floats, reach: int = BAND_REACH) -> Mask:
     """Pixels (H, W) within ``reach`` rows and columns of one whose right or lower neighbour is across the outline."""
     from scipy import ndimage
 
@@ -143,7 +143,7 @@ def band_of(phi: Floats, reach: int = BAND_REACH) -> Mask:
 def flow_by_arrays(
     phi: Floats, flow: Flow, steps: int, edge: Floats, push: Floats, centre: tuple[float, float]
 ) -> Floats:
-    """Readable twin of the compiled flow; see :func:`evolved` for the arguments."""
+    """Readable twin of the compiled flow; see :func:`evolve_level_set` for the arguments."""
     phi = np.array(phi, dtype=np.float64)
     rows, columns = np.indices(phi.shape) - np.reshape(centre, (2, 1, 1))
     distance = np.maximum(np.hypot(rows, columns), 1e-10)
@@ -152,7 +152,7 @@ def flow_by_arrays(
     band = np.zeros(phi.shape, dtype=np.bool_)
     for number in range(steps):
         if number % BAND_RENEWAL == 0:
-            band = band_of(phi)
+            band = find_band(phi)
         slope = gradient(phi)
         steepness = np.sqrt(np.sum(slope**2, axis=0))
         normal = slope / (steepness + 1e-10)
@@ -234,7 +234,7 @@ def largest_piece(mask: Mask) -> Mask:
     return np.asarray(labels == sizes.argmax())
 
 
-def window_of(mask: NDArray[np.bool_], room: int) -> tuple[slice, slice]:
+def find_window(mask: NDArray[np.bool_], room: int) -> tuple[slice, slice]:
     """Rows and columns of a mask that is not empty, with some pixels round it."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return (

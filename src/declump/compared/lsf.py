@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.compared.by_clump import grey_levels, grey_of, segment_by_clump
-from declump.compared.level_sets import Flow, edge_indicator, evolved, largest_piece, step_function, window_of
-from declump.compared.sharing import FirstCell, shared_out
+from declump.compared.by_clump import crop_grey, grey_levels, segment_by_clump
+from declump.compared.level_sets import (
+    Flow,
+    edge_indicator,
+    evolve_level_set,
+    find_window,
+    largest_piece,
+    step_function,
+)
+from declump.compared.sharing import FirstCell, share_outline
 from declump.records.clump import Clump
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
@@ -47,12 +54,12 @@ def lsf(
     ``prior`` is not heeded.
     """
     grey = grey_levels(image, regions)
-    return segment_by_clump(regions, lambda clump: joint_level_sets(grey_of(clump, grey), clump), progress)
+    return segment_by_clump(regions, lambda clump: joint_level_sets(crop_grey(clump, grey), clump), progress)
 
 
 def joint_level_sets(grey: Floats, clump: Clump) -> Masks:
     """Masks (n, h, w) of the cells of one clump, from grey levels (h, w) that are 0 outside it."""
-    cells = shared_out(clump)
+    cells = share_outline(clump)
     masks = np.stack([cell.mask for cell in cells])
     if len(cells) == 1:
         return masks
@@ -62,16 +69,16 @@ def joint_level_sets(grey: Floats, clump: Clump) -> Masks:
         for index in range(len(masks)):
             for other in neighbours(masks, index):
                 if index < other:
-                    masks[index] = evolved_against(masks[index], masks[other], weights)
-                    masks[other] = evolved_against(masks[other], masks[index], weights)
+                    masks[index] = evolve_against(masks[index], masks[other], weights)
+                    masks[other] = evolve_against(masks[other], masks[index], weights)
     return masks
 
 
-def evolved_against(mask: NDArray[np.bool_], other: NDArray[np.bool_], weights: Floats) -> NDArray[np.bool_]:
+def evolve_against(mask: NDArray[np.bool_], other: NDArray[np.bool_], weights: Floats) -> NDArray[np.bool_]:
     """Mask (h, w) of a cell after its level set moved against one neighbour; a cell that vanishes stays as it was."""
-    window = window_of(mask, ROOM)
+    window = find_window(mask, ROOM)
     near = weights[window]
-    phi = evolved(step_function(mask[window]), FLOW, STEPS, edge=near, push=OVERLAP * near * other[window])
+    phi = evolve_level_set(step_function(mask[window]), FLOW, STEPS, edge=near, push=OVERLAP * near * other[window])
     moved = largest_piece(phi <= 0)
     if not moved.any():
         return mask
@@ -89,7 +96,7 @@ def length_weights(clump: NDArray[np.bool_], cells: list[FirstCell], masks: Mask
     """
     inner, beyond = np.zeros(clump.shape), np.zeros(clump.shape)
     for cell, mask in zip(cells, masks, strict=True):
-        window = window_of(mask, ROOM)
+        window = find_window(mask, ROOM)
         centre = (cell.centre[0] - window[0].start, cell.centre[1] - window[1].start)
         near = mask[window]
         falling = 2 - 2 / (1 + np.exp(-STEEPNESS * relative_distance(centre, near)))
@@ -114,7 +121,7 @@ def neighbours(masks: Masks, index: int) -> list[int]:
     """Cells that overlap one or lie within 5 pixels of it, in their order."""
     from scipy import ndimage
 
-    window = window_of(masks[index], NEIGHBOURS_WITHIN + 1)
+    window = find_window(masks[index], NEIGHBOURS_WITHIN + 1)
     distance = ndimage.distance_transform_edt(~masks[(index, *window)])
     near = masks[(slice(None), *window)] & (distance <= NEIGHBOURS_WITHIN)
     return [int(other) for other in np.flatnonzero(near.any(axis=(1, 2))) if other != index]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.compared.by_clump import WHITE, grey_levels, grey_of, segment_by_clump
-from declump.compared.labelling import labelled
-from declump.compared.level_sets import Flow, distance_function, evolved, heaviside, largest_piece, window_of
-from declump.compared.templates import fitted_template, templates_of
+from declump.compared.by_clump import WHITE, crop_grey, grey_levels, segment_by_clump
+from declump.compared.labelling import label_pixels
+from declump.compared.level_sets import Flow, distance_function, evolve_level_set, find_window, heaviside, largest_piece
+from declump.compared.templates import fit_template, make_templates
 from declump.records.clump import Clump
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
@@ -51,8 +51,8 @@ def mcl(
     the ``prior``, and moves as a level set along the regions of the image, overlapping others as the shapes do.
     """
     grey = grey_levels(image, regions)
-    shapes = templates_of(prior if prior is not None else ShapePrior.load("default"))
-    return segment_by_clump(regions, lambda clump: template_level_sets(grey_of(clump, grey), clump, shapes), progress)
+    shapes = make_templates(prior if prior is not None else ShapePrior.load("default"))
+    return segment_by_clump(regions, lambda clump: template_level_sets(crop_grey(clump, grey), clump, shapes), progress)
 
 
 def template_level_sets(grey: Floats, clump: Clump, shapes: Floats) -> Masks:
@@ -61,27 +61,27 @@ def template_level_sets(grey: Floats, clump: Clump, shapes: Floats) -> Masks:
     # Outside the clump there is background, whatever lies there: other clumps are not this one's business.
     levels = np.where(clump.mask, grey, WHITE) / max(float(values.std()), 1.0)
     exits = np.stack([contours.first_exits(clump.mask, seed, shapes.shape[1]) for seed in clump.seeds])
-    labels = masks = labelled(grey / WHITE, clump)
+    labels = masks = label_pixels(grey / WHITE, clump)
     for _ in range(ROUNDS):
         targets = np.empty_like(masks)
         for index, seed in enumerate(clump.seeds):
             outline, _ = contours.outermost_crossings(masks[index], seed, shapes.shape[1])
             # Labels do not overlap: where a label ends within the clump, its cell reaches at least that far.
             open_ended = outline < exits[index] - VISIBLE_WITHIN
-            radii = fitted_template(shapes, outline, open_ended)
+            radii = fit_template(shapes, outline, open_ended)
             targets[index] = contours.to_mask(seed, radii, masks.shape[1:]) & clump.mask
             targets[index, seed[0], seed[1]] = True
-        masks = moved_together(levels, clump.mask, labels, targets)
+        masks = move_together(levels, clump.mask, labels, targets)
     return masks
 
 
-def moved_together(levels: Floats, clump: NDArray[np.bool_], labels: Masks, targets: Masks) -> Masks:
+def move_together(levels: Floats, clump: NDArray[np.bool_], labels: Masks, targets: Masks) -> Masks:
     """Masks (n, h, w) after all cells moved, in turn, from their templates.
 
     A cell is drawn over the pixels with its label and off what lies outside the clump; over the pixels of others it is
     drawn or not by the regions of the image, and by the overlap of the templates.
     """
-    windows = [window_of(target, ROOM) for target in targets]
+    windows = [find_window(target, ROOM) for target in targets]
     functions = [distance_function(target[window]) for target, window in zip(targets, windows, strict=True)]
     depths = [
         distance_function(target[window], FLOW.width) / FLOW.width
@@ -95,16 +95,16 @@ def moved_together(levels: Floats, clump: NDArray[np.bool_], labels: Masks, targ
             for other in range(len(masks)):
                 shared = masks[(other, *window)]
                 if other != index and shared.any():
-                    foreign = moved_window(depths[other], windows[other], window)
+                    foreign = move_window(depths[other], windows[other], window)
                     push += OVERLAP * shared * np.maximum(depths[index], foreign)
-            functions[index] = evolved(functions[index], FLOW, STEPS, push=push)
+            functions[index] = evolve_level_set(functions[index], FLOW, STEPS, push=push)
             masks[(index, *window)] = functions[index] <= 0
     for index, target in enumerate(targets):
         masks[index] = largest_piece(masks[index]) if masks[index].any() else target
     return masks
 
 
-def moved_window(values: Floats, given: tuple[slice, slice], wanted: tuple[slice, slice]) -> Floats:
+def move_window(values: Floats, given: tuple[slice, slice], wanted: tuple[slice, slice]) -> Floats:
     """Values of one window as seen in another; 1 where they are not known."""
     (up, left), (over, beside) = [(rows.start, columns.start) for rows, columns in (given, wanted)]
     top, bottom = max(up, over), min(given[0].stop, wanted[0].stop)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.compared.by_clump import ROOM, Masks, crop_of, crossing_border, grey_levels, segment_by_clump
+from declump.compared.by_clump import ROOM, Masks, crop_image, crosses_border, grey_levels, segment_by_clump
 from declump.compared.edges import inner_gradient
 from declump.compared.ellipses import ellipse_radii
 from declump.evolution.evolve import CROWDING
@@ -60,7 +60,7 @@ def mpw(
     grey, nuclei = grey_levels(image, regions), np.pad(regions.nuclei, ROOM)
 
     def cells_of(clump: Clump) -> Masks:
-        return multi_pass(grey[crop_of(clump)], clump, nuclei[crop_of(clump)])
+        return multi_pass(grey[crop_image(clump)], clump, nuclei[crop_image(clump)])
 
     return segment_by_clump(regions, cells_of, progress)
 
@@ -86,7 +86,7 @@ def multi_pass(grey: Floats, clump: Clump, nuclei: Integers) -> Masks:
     masks = third_pass(clump, edges, markers, size)
     return np.stack(
         [
-            rounded(clump, territories == index + 1, mask, seed)
+            round_basin(clump, territories == index + 1, mask, seed)
             for index, (mask, seed) in enumerate(zip(masks, clump.seeds, strict=True))
         ]
     )
@@ -112,8 +112,8 @@ def second_pass(clump: Clump, edges: Floats, markers: Integers, size: float) -> 
 
     away = np.ones(clump.mask.shape, dtype=np.bool_)
     away[clump.seeds[:, 0], clump.seeds[:, 1]] = False
-    landscape = EDGES * edges + (1 - EDGES) * ndimage.distance_transform_edt(away) / size
-    return np.asarray(watershed(landscape, markers, mask=clump.mask), dtype=np.int32)
+    objective = EDGES * edges + (1 - EDGES) * ndimage.distance_transform_edt(away) / size
+    return np.asarray(watershed(objective, markers, mask=clump.mask), dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Basin:
     """
 
     window: tuple[slice, slice]
-    landscape: Floats
+    objective: Floats
     markers: Integers
 
 
@@ -152,7 +152,7 @@ def third_pass(clump: Clump, edges: Floats, markers: Integers, size: float) -> M
             held = basin.markers.copy()
             if turn:
                 held[(cover[basin.window] > 0) & ~own & (held == 0)] = 2
-            flooded[(index, *basin.window)] = watershed(basin.landscape, held) == 1
+            flooded[(index, *basin.window)] = watershed(basin.objective, held) == 1
         changed = np.count_nonzero(flooded != masks)
         masks, cover = flooded, flooded.sum(axis=0, dtype=np.int32)
         if turn and changed < SETTLED * clump.size:
@@ -174,11 +174,11 @@ def _basin(clump: Clump, edges: Floats, markers: Integers, index: int, size: flo
         if np.abs(other - (row, column)).max() <= 2 * reach:
             barred |= np.hypot(rows - other[0], columns - other[1]) <= BARRIER * size
     own = markers[window] == index + 1
-    landscape = EDGES * edges[window] + (1 - EDGES) * distance / size
-    return Basin(window, landscape, np.where(own, 1, np.where(barred, 2, 0)).astype(np.int32))
+    objective = EDGES * edges[window] + (1 - EDGES) * distance / size
+    return Basin(window, objective, np.where(own, 1, np.where(barred, 2, 0)).astype(np.int32))
 
 
-def rounded(clump: Clump, territory: Mask, mask: Mask, seed: NDArray[np.int64]) -> Mask:
+def round_basin(clump: Clump, territory: Mask, mask: Mask, seed: NDArray[np.int64]) -> Mask:
     """Mask (h, w) of a cell with an ellipse in place of its hidden lines.
 
     Open sides, those on the outline of the clump by the second pass, stay as they are. The ellipse is fitted to them
@@ -191,7 +191,7 @@ def rounded(clump: Clump, territory: Mask, mask: Mask, seed: NDArray[np.int64]) 
     flooded, _ = contours.outermost_crossings(mask, seed, RAYS)
     is_open = shared >= exits - OPEN
     radii = np.where(is_open, exits, np.minimum(flooded, exits))
-    certain = is_open & ~crossing_border(clump, seed, exits)
+    certain = is_open & ~crosses_border(clump, seed, exits)
     fitted = ellipse_radii(np.maximum(radii, 1.0), np.where(certain, 1.0, LINE_WEIGHT))
     if fitted is not None:
         radii = np.where(is_open, exits, np.minimum(fitted, exits))

@@ -30,7 +30,7 @@ class FirstCell:
     mask: Mask
 
 
-def shared_out(clump: Clump) -> list[FirstCell]:
+def share_outline(clump: Clump) -> list[FirstCell]:
     """Give every nucleus its first cell: once as seen from the nuclei, once more as seen from those cells' centroids.
 
     Parameters
@@ -46,20 +46,20 @@ def shared_out(clump: Clump) -> list[FirstCell]:
     seeds = clump.seeds.astype(np.float64)
     if len(seeds) == 1:
         return [FirstCell(_centroid(clump.mask, seeds[0]), clump.mask.copy())]
-    first = _bridged(clump.mask, seeds, clump.seeds)
+    first = _bridge(clump.mask, seeds, clump.seeds)
     centroids = np.array([_centroid(mask, seed) for mask, seed in zip(first, seeds, strict=True)])
-    second = _bridged(clump.mask, centroids, clump.seeds)
+    second = _bridge(clump.mask, centroids, clump.seeds)
     return [FirstCell(_centroid(mask, seed), mask) for mask, seed in zip(second, seeds, strict=True)]
 
 
-def _bridged(clump: Mask, centres: Floats, seeds: Integers) -> list[Mask]:
+def _bridge(clump: Mask, centres: Floats, seeds: Integers) -> list[Mask]:
     """Masks (h, w) round the centres: outline pixels where a cell owns some, radii linear in the angle between them."""
     outline = outline_pixels(clump)
     owner = outline_owners(clump, outline, centres)
     masks = []
     for index, (centre, seed) in enumerate(zip(centres, seeds, strict=True)):
         own = outline[owner == index]
-        radii = bridged_radii(own - centre) if len(own) else np.full(RAYS, inner_radius(seeds, index))
+        radii = bridge_radii(own - centre) if len(own) else np.full(RAYS, inner_radius(seeds, index))
         mask = contours.to_mask(centre, radii, (clump.shape[0], clump.shape[1])) & clump
         mask[seed[0], seed[1]] = True
         masks.append(mask)
@@ -98,7 +98,7 @@ def is_linked(clump: Mask, start: NDArray[np.int64], end: Floats) -> bool:
     return bool(clump[points[:, 0], points[:, 1]].mean() >= LINK_INSIDE)
 
 
-def bridged_radii(offsets: Floats) -> Floats:
+def bridge_radii(offsets: Floats) -> Floats:
     """Radii (360,) through outline pixels at given offsets (P, 2) from a centre, linear in the angle between them.
 
     The outer side of the pixels counts, half a pixel from their centres; of several in one degree the farthest.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.compared.by_clump import segment_by_clump
-from declump.compared.level_sets import Flow, evolved, largest_piece, step_function, window_of
+from declump.compared.level_sets import Flow, evolve_level_set, find_window, largest_piece, step_function
 from declump.records.clump import Clump
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
@@ -53,13 +53,13 @@ def star_level_sets(clump: Clump) -> Masks:
     for index, (row, column) in enumerate(clump.seeds.tolist()):
         seen = to_mask((row, column), first_exits(clump.mask, (row, column), RAYS), masks.shape[1:]) & clump.mask
         seen[row, column] = True
-        window = window_of(seen, ROOM)
+        window = find_window(seen, ROOM)
         centre = (row - window[0].start, column - window[1].start)
         ratio = voronoi_ratio(distances[window], owners[window], index, centre)
         # A Voronoi cell is convex, and what is seen of the clump star-shaped: so is what they share.
         first = seen[window] & (ratio <= 1)
         push = np.where(clump.mask[window], VORONOI * ratio - REGION, REGION)
-        inside = evolved(step_function(first), FLOW, STEPS, push=push, centre=centre) <= 0
+        inside = evolve_level_set(step_function(first), FLOW, STEPS, push=push, centre=centre) <= 0
         masks[(index, *window)] = largest_piece(inside) if inside.any() else first
     return masks
 

@@ -21,7 +21,7 @@ BEYOND = 0.03
 REFITS = 4
 
 
-def templates_of(prior: ShapePrior, count: int = COUNT, cells: int = CELLS) -> Floats:
+def make_templates(prior: ShapePrior, count: int = COUNT, cells: int = CELLS) -> Floats:
     """Draw shapes from a prior and choose some that stand for all.
 
     Shapes are turned so that their long axes agree, and scaled to a mean radius of 1. Clusters are joined by Ward's
@@ -56,7 +56,7 @@ def templates_of(prior: ShapePrior, count: int = COUNT, cells: int = CELLS) -> F
     return np.stack(chosen)
 
 
-def fitted_template(shapes: Floats, outline: Floats, open_ended: NDArray[np.bool_]) -> Floats:
+def fit_template(shapes: Floats, outline: Floats, open_ended: NDArray[np.bool_]) -> Floats:
     """The template most similar to an outline, over turns, mirror images and mean radii.
 
     Parameters

@@ -25,7 +25,7 @@ OURS = "declump"
 FILES = ("comparison.csv", "comparison.md", "comparison.png")
 COLUMNS = 4
 """Panels side by side in the picture, at most."""
-LARGEST_PANEL = 640
+MAX_PANEL = 640
 """Longer side of a panel of the picture in pixels, at most."""
 TOLD = ("dice_all", "dice_overlapping", "dice_good", "fno")
 """Figures in the text; the table has all."""
@@ -132,13 +132,13 @@ def compare(
         raise ValueError(f"the regions are of another image: {known.clump.shape} pixels against {picture.shape[:2]}")
     compared = []
     for done, name in enumerate(names, start=1):
-        title, reference = _described(name)
+        title, reference = _describe(name)
         start = time.perf_counter()
         try:
             # What is compiled or loaded at first use is no part of the method.
-            _segmented(name, *_two_discs(), shapes)
+            _segment(name, *_two_discs(), shapes)
             start = time.perf_counter()
-            found = _segmented(name, picture, known, shapes)
+            found = _segment(name, picture, known, shapes)
         except Exception as error:  # whatever it is, the others can still be compared
             compared.append(Compared(name, title, reference, time.perf_counter() - start, reason=sentence(error)))
         else:
@@ -150,14 +150,14 @@ def compare(
     return compared
 
 
-def _described(name: str) -> tuple[str, str]:
+def _describe(name: str) -> tuple[str, str]:
     if name == OURS:
         return "declump", "this package; after Y. Song et al., constrained multi-shape evolution"
     method = find_method(name)
     return method.title, method.reference
 
 
-def _segmented(name: str, image: NDArray[Any], regions: Regions, prior: ShapePrior) -> Segmentation:
+def _segment(name: str, image: NDArray[Any], regions: Regions, prior: ShapePrior) -> Segmentation:
     if name == OURS:
         from declump.pipelines.cells import segment
 
@@ -203,14 +203,14 @@ def write_comparison(
     """
     from PIL import Image
 
-    from declump._files import written_whole
+    from declump._files import atomic_folder
     from declump.io.formats.csv_table import write_table
 
     folder = Path(folder)
-    with written_whole(folder, overwrite=overwrite, own=FILES) as draft:
+    with atomic_folder(folder, overwrite=overwrite, own=FILES) as draft:
         write_table(table(compared), draft / "comparison.csv")
         (draft / "comparison.md").write_text(page(compared), encoding="utf-8")
-        Image.fromarray(picture_of(compared, image, truth)).save(draft / "comparison.png")
+        Image.fromarray(draw_comparison(compared, image, truth)).save(draft / "comparison.png")
     return {Path(name).suffix[1:]: folder / name for name in FILES}
 
 
@@ -227,7 +227,7 @@ def table(compared: Sequence[Compared]) -> dict[str, Sequence[Any]]:
     }
     if any(one.score is not None for one in compared):
         figures = [{} if one.score is None else one.score.figures() for one in compared]
-        columns |= {name: [_known(row.get(name)) for row in figures] for name in FIGURES}
+        columns |= {name: [_finite_or_none(row.get(name)) for row in figures] for name in FIGURES}
     return columns
 
 
@@ -240,7 +240,7 @@ def page(compared: Sequence[Compared]) -> str:
     for one in compared:
         cells = "failed" if one.segmentation is None else str(len(one.segmentation))
         figures = {} if one.score is None else one.score.figures()
-        values = [_known(figures.get(name)) for name in TOLD if scored]
+        values = [_finite_or_none(figures.get(name)) for name in TOLD if scored]
         texts = [
             one.title,
             cells,
@@ -259,7 +259,7 @@ def page(compared: Sequence[Compared]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def picture_of(
+def draw_comparison(
     compared: Sequence[Compared], image: ArrayLike, truth: NDArray[np.bool_] | None = None
 ) -> NDArray[np.uint8]:
     """Draw what each method found, the truth first where it is known, with Dice and seconds beneath."""
@@ -268,8 +268,12 @@ def picture_of(
     shown: list[Segmentation | None] = [one.segmentation for one in compared]
     titles, captions = [one.title for one in compared], [_caption(one) for one in compared]
     if truth is not None:
-        shown, titles, captions = [_drawn(truth), *shown], ["Truth", *titles], [f"{len(truth)} cells", *captions]
-    side = int(np.clip(max(np.shape(image)[:2]), LARGEST_PANEL // 2, LARGEST_PANEL))
+        shown, titles, captions = (
+            [_outline_truth(truth), *shown],
+            ["Truth", *titles],
+            [f"{len(truth)} cells", *captions],
+        )
+    side = int(np.clip(max(np.shape(image)[:2]), MAX_PANEL // 2, MAX_PANEL))
     rows = -(-len(titles) // COLUMNS)
     columns = -(-len(titles) // rows)  # as many in each row, as far as that goes
     return comparison_picture([(image, shown)], titles, captions=[captions], columns=columns, side=side)
@@ -282,7 +286,7 @@ def _caption(one: Compared) -> str:
     return told if one.score is None else f"Dice {one.score.dice_all:.3f}, {told}"
 
 
-def _drawn(truth: NDArray[np.bool_]) -> Segmentation:
+def _outline_truth(truth: NDArray[np.bool_]) -> Segmentation:
     """Outlines of true cells, each seen from its deepest place."""
     from scipy import ndimage
 
@@ -299,5 +303,5 @@ def _drawn(truth: NDArray[np.bool_]) -> Segmentation:
     return Segmentation((truth.shape[1], truth.shape[2]), seeds, radii, np.zeros(len(truth), dtype=np.int64))
 
 
-def _known(value: float | None) -> float | None:
+def _finite_or_none(value: float | None) -> float | None:
     return None if value is None or np.isnan(value) else value

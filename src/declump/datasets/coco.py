@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
-from declump.run_lengths import decompressed
+from declump.run_lengths import decompress
 
 NUCLEUS = "nucle"
 """A category with this in its name, in whatever case, is one of nuclei; all others are cells."""
@@ -192,7 +192,7 @@ def _fill(mask: NDArray[np.bool_], outline: NDArray[np.float64]) -> None:
 
 def _from_runs(counts: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
     if isinstance(counts, str):
-        counts = decompressed(counts)
+        counts = decompress(counts)
     if not isinstance(counts, list) or not all(type(count) is int and count >= 0 for count in counts):
         raise ValueError("'counts' is broken; it must be a list of whole numbers from 0, or their compressed text.")
     if sum(counts) != shape[0] * shape[1]:

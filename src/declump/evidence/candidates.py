@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.evidence.proposals import ray_proposals
+from declump.evidence.proposals import propose_rays
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 from declump.shapes import contours
 
-MOST_DOUBT = 0.4
+MAX_STD = 0.4
 """Mean doubt of a proposed outline, in its mean radii, up to which the network sees a cell round a candidate."""
-MOST_ALIKE = 0.5
+MAX_IOU = 0.5
 """Intersection over union with another proposed outline up to which a candidate's cell is a cell of its own."""
 
 
-def confirmed(
+def confirm_candidates(
     image: ArrayLike, regions: Regions, *, model: str | Path = "default", diameter: float | None = None
 ) -> Regions:
     """Count candidates as nuclei where the ray network sees a cell round them.
@@ -30,7 +30,7 @@ def confirmed(
     Parameters
     ----------
     image, model, diameter
-        See :func:`ray_proposals`.
+        See :func:`propose_rays`.
     regions : Regions
         With ``candidates``; without, nothing changes.
 
@@ -44,27 +44,27 @@ def confirmed(
     sure = len(regions.seeds)
     labels = np.where(regions.candidates > 0, regions.candidates + sure, regions.nuclei)
     every = replace(regions, nuclei=labels, candidates=None)
-    seen = _borne_out(every, ray_proposals(image, every, model=model, diameter=diameter), sure)
+    seen = _find_confirmed(every, propose_rays(image, every, model=model, diameter=diameter), sure)
     return replace(every, nuclei=np.where(np.isin(labels, seen + 1), labels, regions.nuclei))
 
 
-def _borne_out(regions: Regions, proposed: Evidence, sure: int) -> NDArray[np.int64]:
+def _find_confirmed(regions: Regions, proposed: Evidence, sure: int) -> NDArray[np.int64]:
     """Numbers, from 0, of the nuclei from the first doubtful one on that have a cell of their own."""
-    assert proposed.radii is not None and proposed.radii_doubt is not None
+    assert proposed.radii is not None and proposed.radii_std is not None
     radii, seeds = proposed.radii, regions.seeds
-    doubt = proposed.radii_doubt.mean(axis=1) / np.maximum(radii.mean(axis=1), 1e-9)
+    std = proposed.radii_std.mean(axis=1) / np.maximum(radii.mean(axis=1), 1e-9)
     seen = list(range(sure))
     # The surest candidate first: of two spots in one cell it is the nucleus.
-    for index in sure + np.argsort(doubt[sure:], kind="stable"):
+    for index in sure + np.argsort(std[sure:], kind="stable"):
         near = [other for other in seen if np.hypot(*(seeds[other] - seeds[index])) < radii[[other, index]].max()]
-        if doubt[index] <= MOST_DOUBT and all(
-            likeness(seeds[[index, other]], radii[[index, other]]) <= MOST_ALIKE for other in near
+        if std[index] <= MAX_STD and all(
+            iou(seeds[[index, other]], radii[[index, other]]) <= MAX_IOU for other in near
         ):
             seen.append(int(index))
     return np.array(sorted(seen[sure:]), dtype=np.int64)
 
 
-def likeness(seeds: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+def iou(seeds: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
     """Intersection over union, from 0 to 1, of two outlines, given by two seeds (2, 2) and radii (2, K) in pixels."""
     corner = np.floor((seeds - radii.max(axis=1, keepdims=True)).min(axis=0))
     height, width = (np.ceil((seeds + radii.max(axis=1, keepdims=True)).max(axis=0)) - corner + 1).astype(int).tolist()

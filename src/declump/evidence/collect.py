@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from declump.evidence.proposals import ray_proposals
+from declump.evidence.proposals import propose_rays
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 
 KINDS = ("clump", "rays", "layers", "rays+layers")
 
 
-def gathered(
+def collect_evidence(
     image: ArrayLike, regions: Regions, kind: str, *, model: str | Path = "default", diameter: float | None = None
 ) -> Evidence | None:
     """Gather evidence of the cells of an image.
@@ -27,7 +27,7 @@ def gathered(
         ``"clump"``: none beside the clump; ``"rays"``: proposals of whole outlines; ``"layers"``: the number of cells
         at each pixel that the regions know; ``"rays+layers"``.
     model : str or Path
-        Ray model, see :func:`declump.evidence.proposals.ray_proposals`.
+        Ray model, see :func:`declump.evidence.proposals.propose_rays`.
     diameter : float, optional
         Usual diameter of a nucleus in pixels.
 
@@ -40,8 +40,8 @@ def gathered(
         raise ValueError(f"the evidence is {', '.join(map(repr, KINDS))}, or an Evidence; given was {kind!r}")
     if "layers" in kind and regions.layers is None:
         raise ValueError("these regions know no layers: use evidence='rays', or regions that a network found")
-    found = ray_proposals(image, regions, model=model, diameter=diameter) if "rays" in kind else Evidence()
+    found = propose_rays(image, regions, model=model, diameter=diameter) if "rays" in kind else Evidence()
     if "layers" in kind:
-        layers, doubt = np.asarray(regions.layers, np.float64), np.asarray(regions.layers_doubt, np.float64)
-        return Evidence(found.radii, found.radii_doubt, layers, doubt)
+        layers, std = np.asarray(regions.layers, np.float64), np.asarray(regions.layers_std, np.float64)
+        return Evidence(found.radii, found.radii_std, layers, std)
     return found if "rays" in kind else None

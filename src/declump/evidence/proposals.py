@@ -7,7 +7,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, REFERENCE_DIAMETER, STEP, View, surroundings, window
+from declump.evidence.windows import (
+    ANGLES,
+    CHANNELS,
+    DEPTHS,
+    REFERENCE_DIAMETER,
+    STEP,
+    View,
+    prepare_surroundings,
+    sample_window,
+)
 from declump.models import model_path, onnx_session
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
@@ -16,7 +25,7 @@ TOGETHER = 16
 """Cells that go through the network in one batch, so that memory does not grow with their number."""
 
 
-def ray_proposals(
+def propose_rays(
     image: ArrayLike,
     regions: Regions,
     *,
@@ -39,13 +48,13 @@ def ray_proposals(
     Returns
     -------
     Evidence
-        With ``radii`` and ``radii_doubt`` (N, 64) in pixels.
+        With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
     from declump.regions.find import resolution
 
     session = onnx_session(model_path(model, "rays.onnx"), "ray model", (CHANNELS, ANGLES, DEPTHS))
     step = STEP * resolution(regions.nuclei, diameter) / REFERENCE_DIAMETER
-    around, view = surroundings(image, regions.clump, regions.nuclei, step), View(step)
+    around, view = prepare_surroundings(image, regions.clump, regions.nuclei, step), View(step)
     count = len(regions.seeds)
     told = np.empty((count, 2, ANGLES))
     near = (view.step * 2 * DEPTHS) ** 2
@@ -54,6 +63,6 @@ def ray_proposals(
         for index in range(first, min(first + TOGETHER, count)):
             squared = np.sum((regions.seeds - regions.seeds[index]) ** 2, axis=1)
             others = regions.seeds[(squared < near) & (squared > 0)]
-            seen.append(window(around, regions.seeds[index], index + 1, others, view))
+            seen.append(sample_window(around, regions.seeds[index], index + 1, others, view))
         (told[first : first + len(seen)],) = session.run(None, {"image": np.stack(seen)})
-    return Evidence(radii=step * told[:, 0], radii_doubt=step * told[:, 1])
+    return Evidence(radii=step * told[:, 0], radii_std=step * told[:, 1])

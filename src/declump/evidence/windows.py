@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.regions.channels import channels
+from declump.regions.channels import to_channels
 
 Floats = NDArray[np.float32]
 
@@ -70,11 +70,13 @@ class View:
         return np.sin(angles), np.cos(angles)
 
 
-def surroundings(image: ArrayLike, clump: NDArray[np.bool_], nuclei: NDArray[np.int32], step: float) -> Surroundings:
+def prepare_surroundings(
+    image: ArrayLike, clump: NDArray[np.bool_], nuclei: NDArray[np.int32], step: float
+) -> Surroundings:
     """Prepare an image (H, W[, channels]) with its clump and nuclei (H, W) for windows of a given step in pixels."""
     from scipy import ndimage
 
-    seen = channels(image)
+    seen = to_channels(image)
     smooth = np.stack(
         [ndimage.gaussian_filter(plane, SMOOTHING * step / 2) if plane.any() else plane for plane in seen]
     )
@@ -82,7 +84,7 @@ def surroundings(image: ArrayLike, clump: NDArray[np.bool_], nuclei: NDArray[np.
     return Surroundings(planes, nuclei)
 
 
-def window(
+def sample_window(
     around: Surroundings,
     seed: NDArray[np.float64],
     number: int,
@@ -111,10 +113,10 @@ def window(
         See ``CHANNELS``. Beyond the image there is background.
     """
     height, width = around.nuclei.shape
-    rows, columns = places(seed, view)
+    rows, columns = sample_points(seed, view)
     inside = (rows > -0.5) & (rows < height - 0.5) & (columns > -0.5) & (columns < width - 0.5)
     result = np.empty((CHANNELS, ANGLES, DEPTHS), np.float32)
-    result[:4] = np.where(inside, interpolated(around.planes, rows, columns), _BEYOND)
+    result[:4] = np.where(inside, interpolate(around.planes, rows, columns), _BEYOND)
     nearest = np.clip(np.rint(rows), 0, height - 1).astype(int), np.clip(np.rint(columns), 0, width - 1).astype(int)
     numbers = np.where(inside, around.nuclei[nearest], 0)
     result[4] = (numbers > 0) & (numbers != number) & ~np.isin(numbers, ignored)
@@ -132,14 +134,14 @@ def _depths() -> NDArray[np.float64]:
     return np.arange(DEPTHS, dtype=np.float64) + 0.5
 
 
-def places(seed: NDArray[np.float64], view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sample_points(seed: NDArray[np.float64], view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rows and columns (A, D) of the points of a window."""
     towards = view.directions()
     distances = view.step * _depths()
     return seed[0] + np.outer(towards[0], distances), seed[1] + np.outer(towards[1], distances)
 
 
-def interpolated(planes: Floats, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> Floats:
+def interpolate(planes: Floats, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> Floats:
     """Planes (C, H, W) at points (A, D), linearly between pixels; at the border as at its nearest pixel."""
     height, width = planes.shape[1:]
     rows, columns = np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from declump.evolution.settings import SETTINGS, Settings
-from declump.evolution.snapping import followed
+from declump.evolution.snapping import snap_to_boundary
 from declump.evolution.trust_region import Evolution, evolve_clump
-from declump.records.clump import Clump, SeedOutsideWarning, checked_mask, evidence_of, seed_pixels, split_clumps
+from declump.records.clump import Clump, SeedOutsideWarning, check_mask, seed_pixels, select_evidence, split_clumps
 from declump.records.evidence import Evidence
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.shapes import contours
@@ -22,11 +22,11 @@ from declump.shapes.prior import ShapePrior
 
 CROWDING = 0.94
 """Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
-LARGEST_IN_IMAGE = 4.0
+MAX_IN_IMAGE = 4.0
 """Mean radii up to this many times the side of a square of the image's area are accepted as a scale."""
 ROOM = 2.0
 """How far round a clump outlines are followed, in mean radii of the objects."""
-LARGEST_RADIUS = 256.0
+MAX_RADIUS = 256.0
 """Objects with a larger mean radius, in pixels, are evolved on a coarser grid: nothing is gained by a finer one."""
 
 
@@ -96,25 +96,25 @@ def evolve(
     >>> len(result), result.masks.shape, bool(result.energy[0] < 0.05 * two.sum())
     (2, (2, 120, 170), True)
     """
-    mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
+    mask, pixels = check_mask(mask), seed_pixels(seeds, np.shape(mask))
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
-    chosen = chosen_settings(setting)
+    chosen = find_settings(setting)
     if evidence is not None:
         evidence.check(len(pixels), mask.shape)
-    if scale is not None and not 0 < scale * prior.mean.mean() <= LARGEST_IN_IMAGE * np.sqrt(mask.size):
+    if scale is not None and not 0 < scale * prior.mean.mean() <= MAX_IN_IMAGE * np.sqrt(mask.size):
         raise ValueError(
             "the scale is a number > 0, the size of the objects relative to the prior's, whose mean radius is "
             f"{prior.mean.mean():.0f} pixels; given was {scale}, which does not suit an image of shape {mask.shape}"
         )
 
     clumps = split_clumps(mask, pixels)
-    size = estimated_scale(clumps, prior) if scale is None else float(scale)
+    size = estimate_scale(clumps, prior) if scale is None else float(scale)
     radii, owner = np.zeros((len(pixels), prior.rays)), np.full(len(pixels), -1, dtype=np.int64)
     records, done = [], 0
     for clump in clumps:
         if clump.cells.size:
-            evolution = evolve_at_fitting_resolution(clump, prior, chosen, size, evidence, solver)
-            evolution = followed_evolution(clump, evolution, chosen, size * prior.mean.mean())
+            evolution = evolve_at_resolution(clump, prior, chosen, size, evidence, solver)
+            evolution = snap_evolution(clump, evolution, chosen, size * prior.mean.mean())
             radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
             records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
             done += len(clump.cells)
@@ -133,7 +133,7 @@ def evolve(
     return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))
 
 
-def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
+def estimate_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
     """Size of the objects relative to the prior's examples, from the area per seed of all clumps that have seeds."""
     seeded = [clump for clump in clumps if clump.cells.size]
     if not seeded:
@@ -142,7 +142,7 @@ def estimated_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
     return float(np.sqrt(area_per_seed / contours.area(prior.mean)) / CROWDING)
 
 
-def chosen_settings(setting: str | Settings) -> Settings:
+def find_settings(setting: str | Settings) -> Settings:
     """Give the settings of a name, or settings themselves."""
     if isinstance(setting, Settings):
         return setting
@@ -151,7 +151,7 @@ def chosen_settings(setting: str | Settings) -> Settings:
     return SETTINGS[setting]
 
 
-def evolve_at_fitting_resolution(
+def evolve_at_resolution(
     clump: Clump,
     prior: ShapePrior,
     settings: Settings,
@@ -162,8 +162,8 @@ def evolve_at_fitting_resolution(
     """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
     size = scale * prior.mean.mean()
     clump = clump.with_room(int(ROOM * size))
-    own = None if evidence is None else evidence_of(clump, evidence)
-    stride = min(int(np.ceil(size / LARGEST_RADIUS)), *clump.mask.shape)
+    own = None if evidence is None else select_evidence(clump, evidence)
+    stride = min(int(np.ceil(size / MAX_RADIUS)), *clump.mask.shape)
     if stride == 1:
         return solver(clump, prior, settings, scale=scale, evidence=own)
     mask = np.ascontiguousarray(clump.mask[stride // 2 :: stride, stride // 2 :: stride])
@@ -176,12 +176,12 @@ def evolve_at_fitting_resolution(
     return replace(evolution, radii=radii, history=(*history, clump.discrepancy(radii)))
 
 
-def followed_evolution(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
+def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
     """Let outlines follow the edge of the clump, if the settings say so and that explains it no worse."""
     if not settings.follow:
         return evolution
     clump = clump.with_room(int(ROOM * size))
-    radii = followed(clump.mask, clump.seeds, evolution.radii, settings.follow)
+    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.follow)
     left = clump.discrepancy(radii)
     return (
         replace(evolution, radii=radii, history=(*evolution.history, left))

@@ -15,9 +15,9 @@ LAYER_FLOOR = 0.5
 """Standard deviation, in layers, that is added in quadrature to the doubt: an outline within a pixel is half a cell."""
 
 
-def expected_layers(counts: Floats, doubt: Floats, settings: Settings) -> Layers:
+def expected_layers(counts: Floats, std: Floats, settings: Settings) -> Layers:
     """Weigh an expected number of layers (H, W) by its certainty ``1 / (1 + (doubt / LAYER_FLOOR)^2)``."""
-    spread = np.hypot(doubt, LAYER_FLOOR)
+    spread = np.hypot(std, LAYER_FLOOR)
     return Layers(counts, settings.layer_weight * (LAYER_FLOOR / spread) ** 2, settings.robustness * spread)
 
 

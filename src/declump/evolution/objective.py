@@ -17,7 +17,7 @@ from declump.evolution.settings import Settings
 from declump.records.clump import Clump
 from declump.records.evidence import Evidence
 from declump.shapes.alignment import TOLERATED, largest_copy
-from declump.shapes.contours import LEAST_RADIUS, directions, first_exits
+from declump.shapes.contours import MIN_RADIUS, directions, first_exits
 from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Model:
         return float(_kernels.predicted_decrease(self.gradient, self.blocks, self.pairs, self.shared, free))
 
 
-class Landscape:
+class ClumpObjective:
     """The energy of one clump as a function of its cells' parameters, with the buffers to compute it fast."""
 
     def __init__(
@@ -99,16 +99,16 @@ class Landscape:
     def heed(self, evidence: Evidence, mean_radius: float) -> None:
         """Take in proposals of outlines, before whatever the reach expects of the same rays, and of layers."""
         settings = self.settings
-        if evidence.radii is not None and evidence.radii_doubt is not None and settings.ray_weight > 0:
-            known = np.isfinite(evidence.radii_doubt)
-            spread = np.hypot(evidence.radii_doubt, settings.ray_floor * mean_radius)
+        if evidence.radii is not None and evidence.radii_std is not None and settings.ray_weight > 0:
+            known = np.isfinite(evidence.radii_std)
+            spread = np.hypot(evidence.radii_std, settings.ray_floor * mean_radius)
             weight = settings.ray_weight * np.pi * mean_radius**2 / self.mean.size
             self.targets = np.where(known, evidence.radii, self.targets)
             self.precisions = np.where(known, weight / spread**2, self.precisions)
             self.tolerances = np.where(known, settings.robustness * spread, np.inf)
             self.proposed = np.asarray(known.any(axis=1))
-        if evidence.layers is not None and evidence.layers_doubt is not None and settings.layer_weight > 0:
-            self.layering = Layering(expected_layers(evidence.layers, evidence.layers_doubt, settings))
+        if evidence.layers is not None and evidence.layers_std is not None and settings.layer_weight > 0:
+            self.layering = Layering(expected_layers(evidence.layers, evidence.layers_std, settings))
 
     def start(self) -> State:
         """Mean shapes, aligned; or the hypotheses nearest to proposals, or to how far cells are known to reach."""
@@ -175,7 +175,7 @@ class Landscape:
                 basis[cell],
             )
         basis[:, :, -2:] *= POSE_UNITS
-        np.maximum(radii, LEAST_RADIUS, out=radii)
+        np.maximum(radii, MIN_RADIUS, out=radii)
         if self.settings.evolve_pose:
             return State(parameters, radii, basis, self.soft(parameters, radii))
         self.follow_alignment(radii, basis)

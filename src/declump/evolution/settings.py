@@ -42,7 +42,7 @@ class Settings:
         A step is taken when the actual decrease exceeds this share of the predicted one.
     explained : float
         The evolution stops when the hard discrepancy is at most this share of the clump.
-    least_decrease : float
+    min_decrease : float
         The evolution stops when a step gains less than this share of the energy.
     steps : int
         Bound on the number of steps.
@@ -65,7 +65,7 @@ class Settings:
     softness: float
     accept: float
     explained: float
-    least_decrease: float
+    min_decrease: float
     steps: int
     follow: float
 
@@ -85,7 +85,7 @@ SETTINGS = {
         softness=0.06,
         accept=0.15,
         explained=0.0,
-        least_decrease=1e-3,
+        min_decrease=1e-3,
         steps=60,
         follow=0.2,
     ),
@@ -103,7 +103,7 @@ SETTINGS = {
         softness=0.06,
         accept=0.0,
         explained=0.05,
-        least_decrease=0.0,
+        min_decrease=0.0,
         steps=60,
         follow=0.0,
     ),

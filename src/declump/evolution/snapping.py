@@ -13,7 +13,7 @@ from declump import _kernels
 from declump.shapes import contours
 
 
-def followed(
+def snap_to_boundary(
     mask: NDArray[np.bool_], seeds: NDArray[np.int64], radii: NDArray[np.float64], share: float
 ) -> NDArray[np.float64]:
     """Draw outlines to the edge of their clump.
@@ -42,7 +42,7 @@ def followed(
     for index in np.flatnonzero(reach):
         exits = contours.first_exits(mask, places[index], radii.shape[1])
         # Beyond the image border nothing is seen.
-        edge = np.where(np.isfinite(exits), np.maximum(exits, contours.LEAST_RADIUS), radii[index])
+        edge = np.where(np.isfinite(exits), np.maximum(exits, contours.MIN_RADIUS), radii[index])
         gap = edge - radii[index]
         weight = np.clip(2 - 2 * np.abs(gap) / (share * radii[index].mean()), 0, 1)
         before = places[index] + np.maximum(edge - 1, 0)[:, None] * towards

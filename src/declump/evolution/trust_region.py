@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.evolution.objective import POSE_UNITS, Landscape
+from declump.evolution.objective import POSE_UNITS, ClumpObjective
 from declump.evolution.settings import Settings
 from declump.records.clump import Clump
 from declump.records.evidence import Evidence
@@ -22,7 +22,7 @@ from declump.shapes.prior import ShapePrior
 Floats = NDArray[np.float64]
 Stopped = Literal["explained", "no decrease", "bound"]
 
-SMALLEST_REGION = 1e-3
+MIN_REGION = 1e-3
 """Below this trust-region radius, in standard deviations, no step is looked for any more."""
 
 
@@ -74,7 +74,7 @@ def evolve_clump(
         Size of the objects relative to the prior's examples.
     evidence : Evidence, optional
         Of the cells of this clump, one row a cell, and of the pixels of its crop
-        (:func:`declump.records.clump.evidence_of`).
+        (:func:`declump.records.clump.select_evidence`).
     on_step : callable, optional
         Called with the radii (n, K) at the start and after every accepted step.
 
@@ -84,21 +84,21 @@ def evolve_clump(
     """
     if evidence is not None:
         evidence.check(len(clump.cells), clump.mask.shape)
-    landscape = Landscape(clump, prior, settings, scale, evidence)
-    state = landscape.start()
-    history = [landscape.hard(state.radii)]
+    objective = ClumpObjective(clump, prior, settings, scale, evidence)
+    state = objective.start()
+    history = [objective.hard(state.radii)]
     region = np.sqrt(len(clump.cells))
     stopped: Stopped = "bound"
     if on_step:
         on_step(state.radii)
     for _ in range(settings.steps):
-        if history[-1] <= settings.explained * landscape.size:
+        if history[-1] <= settings.explained * objective.size:
             break
-        model = landscape.model(state)
+        model = objective.model(state)
         accepted = None
-        while accepted is None and region > SMALLEST_REGION:
+        while accepted is None and region > MIN_REGION:
             step, on_border = model.step(region)
-            trial = landscape.moved(state, step)
+            trial = objective.moved(state, step)
             step = trial.parameters - state.parameters
             predicted = model.decrease(step)
             ratio = (state.energy - trial.energy) / predicted if predicted > 0 else -1.0
@@ -112,13 +112,13 @@ def evolve_clump(
             stopped = "no decrease"
             break
         gain, state = state.energy - accepted.energy, accepted
-        history.append(landscape.hard(state.radii))
+        history.append(objective.hard(state.radii))
         if on_step:
             on_step(state.radii)
-        if gain < settings.least_decrease * state.energy:
+        if gain < settings.min_decrease * state.energy:
             stopped = "no decrease"
             break
-    if history[-1] <= settings.explained * landscape.size:
+    if history[-1] <= settings.explained * objective.size:
         stopped = "explained"
     return Evolution(
         state.radii,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
 from declump.records.importance import Ended, Importance
-from declump.shapes.prior import ShapePrior, turned_and_mirrored
-from declump.training.prior import annotated_clumps
+from declump.shapes.prior import ShapePrior, add_turned_copies
+from declump.training.prior import collect_clumps
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def held_out_importance(
 
     if not (np.isfinite(spread) and spread > 0):
         raise ValueError(f"the spread of the log weights is a number > 0; given was {spread}")
-    known = [clump for image in annotated_clumps(images, rays=rays) for clump in image if len(clump.radii)]
+    known = [clump for image in collect_clumps(images, rays=rays) for clump in image if len(clump.radii)]
     if len(known) < 2:
         raise ValueError("leaving out a clump needs at least two with a whole cell; there is only one")
     shapes = np.concatenate([clump.radii for clump in known])
@@ -159,7 +159,7 @@ class _Normal:
 
 def _coordinates(shapes: Floats, copies: bool, modes: int | None) -> tuple[ShapePrior, Floats]:
     """Prior of equal weights, and the examples and their copies (C, N, t) in its standard deviations."""
-    examples = turned_and_mirrored(shapes) if copies else shapes
+    examples = add_turned_copies(shapes) if copies else shapes
     plain = ShapePrior.fit(examples, modes=modes)
     coordinates = plain.project(examples) / np.sqrt(plain.variances)
     return plain, coordinates.reshape(-1, len(shapes), plain.variances.size)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
-from declump.evolution.evolve import chosen_settings, estimated_scale, evolve_at_fitting_resolution
+from declump.evolution.evolve import estimate_scale, evolve_at_resolution, find_settings
 from declump.evolution.settings import Settings
 from declump.importance.state import State, fingerprint
 from declump.importance.statistics import WeightedShapes
 from declump.importance.tries import Energies, Task
 from declump.records.importance import Ended, Importance, Step
-from declump.training.prior import AnnotatedClump, annotated_clumps, learn_reach
+from declump.training.prior import AnnotatedClump, collect_clumps, learn_reach
 
 Order = list[tuple[int, list[int]]]
 """Clumps with their examples, as they are gone through."""
@@ -85,7 +85,7 @@ def learn_importance(
         raise ValueError(
             f"step is a number > 0, tries, cycles and workers are >= 1; given were {step}, {tries}, {cycles}, {workers}"
         )
-    training = Training(annotated_clumps(images, rays=rays), setting, copies=copies, reach=reach, modes=modes)
+    training = Training(collect_clumps(images, rays=rays), setting, copies=copies, reach=reach, modes=modes)
     count = training.shapes.count
     bounds = {"tries at most": tries, "cycles at most": cycles}
     options = {"setting": training.setting, "step": step, "seed": rng, **bounds}
@@ -99,7 +99,7 @@ def learn_importance(
 
     def energy(task: Task) -> int:
         clump, example = task
-        return training.energy(clump, now.weights if example is None else _raised(now.weights, example, step))
+        return training.energy(clump, now.weights if example is None else _raise_weights(now.weights, example, step))
 
     with Energies(energy, workers) as energies:
         while now.cycle < cycles and len(now.failed) < count:
@@ -141,7 +141,7 @@ class Training:
         reach: bool,
         modes: int | None,
     ) -> None:
-        self.settings = chosen_settings(setting)
+        self.settings = find_settings(setting)
         self.setting = setting if isinstance(setting, str) else "own"
         self.clumps = [known for image in images for known in image]
         self.neighbours = [[other.clump for other in image] for image in images for _ in image]
@@ -163,8 +163,8 @@ class Training:
     def energy(self, clump: int, weights: NDArray[np.float64]) -> int:
         """Terminated E of a clump in pixels, under the prior of these weights."""
         prior = self.shapes.prior(weights)
-        scale = estimated_scale(self.neighbours[clump], prior)
-        return evolve_at_fitting_resolution(self.clumps[clump].clump, prior, self.settings, scale, None).history[-1]
+        scale = estimate_scale(self.neighbours[clump], prior)
+        return evolve_at_resolution(self.clumps[clump].clump, prior, self.settings, scale, None).history[-1]
 
 
 def _raises(
@@ -181,7 +181,7 @@ def _raises(
             if after >= before:
                 now.failed.add(example)
                 break
-            now.weights, now.failed = _raised(now.weights, example, step), set()
+            now.weights, now.failed = _raise_weights(now.weights, example, step), set()
             energies.forget(but={(clump, None): after})
             known = training.clumps[clump]
             cell = int(known.clump.cells[known.whole][example - training.examples[clump].start])
@@ -199,7 +199,7 @@ def _coming(order: Order, place: int, failed: set[int]) -> Iterator[Task]:
         place = 0
 
 
-def _raised(weights: NDArray[np.float64], example: int, step: float) -> NDArray[np.float64]:
+def _raise_weights(weights: NDArray[np.float64], example: int, step: float) -> NDArray[np.float64]:
     raised = weights.copy()
     raised[example] += step
     return raised

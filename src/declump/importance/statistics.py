@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.shapes.prior import EXPLAINED, ShapePrior, mode_count, principal_modes, turned_and_mirrored
+from declump.shapes.prior import EXPLAINED, ShapePrior, add_turned_copies, mode_count, principal_modes
 from declump.shapes.reach import ReachModel
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class WeightedShapes:
         self, shapes: Floats, *, copies: bool, modes: int | None = None, reach: ReachModel | None = None
     ) -> None:
         self.count, self.modes, self.reach = len(shapes), modes, reach
-        examples = turned_and_mirrored(shapes) if copies else np.asarray(shapes, dtype=np.float64)
+        examples = add_turned_copies(shapes) if copies else np.asarray(shapes, dtype=np.float64)
         self.plain = ShapePrior.fit(examples, modes=modes)
         centred = examples - self.plain.mean
         self.vectors, self.variances = principal_modes(centred, noise=1e-18 * float(self.plain.mean @ self.plain.mean))

@@ -43,21 +43,21 @@ def format_of(path: Path) -> str:
     raise ValueError(f"{path} is no image that declump reads; save it as {ACCEPTED}")
 
 
-def decoded_pages(path: Path) -> Iterator[NDArray[Any]]:
+def decode_pages(path: Path) -> Iterator[NDArray[Any]]:
     """Read the pages of a file one by one, each (H, W) or (H, W, channels), with the numbers that stand in the file."""
     name = format_of(path)
     with _said_in_one_sentence(path, name):
         if name != "TIFF":
             yield from _pillow_pages(path, name)
             return
-        with opened_tiff(path) as file:
+        with open_tiff(path) as file:
             for page in _stored_pages(file):
                 yield page.decoded(path)
 
 
 def single_page(path: Path) -> NDArray[Any]:
     """Read the only page of a file; a file with more is refused."""
-    pages = decoded_pages(path)
+    pages = decode_pages(path)
     page = next(pages)
     if next(pages, None) is not None:
         raise ValueError(f"{path} has more than one page; give a file with a single one, or save the page you mean")
@@ -65,15 +65,15 @@ def single_page(path: Path) -> NDArray[Any]:
 
 
 def count_planes(path: Path) -> int:
-    """Count the images in a file, see :func:`decoded_plane`."""
+    """Count the images in a file, see :func:`decode_plane`."""
     name = format_of(path)
     if name != "TIFF":
         return 1
-    with _said_in_one_sentence(path, name), opened_tiff(path) as file:
+    with _said_in_one_sentence(path, name), open_tiff(path) as file:
         return len(_planes(file))
 
 
-def decoded_plane(path: Path, number: int) -> NDArray[Any]:
+def decode_plane(path: Path, number: int) -> NDArray[Any]:
     """Read one image of a file, counted from 1, without decoding the others.
 
     In a TIFF every page is an image, but for reduced copies of another. In an OME-TIFF every focus and moment is one;
@@ -82,7 +82,7 @@ def decoded_plane(path: Path, number: int) -> NDArray[Any]:
     name = format_of(path)
     if name != "TIFF":
         return single_page(path)
-    with _said_in_one_sentence(path, name), opened_tiff(path) as file:
+    with _said_in_one_sentence(path, name), open_tiff(path) as file:
         planes = _planes(file)
         if not 1 <= number <= len(planes):
             raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
@@ -90,7 +90,7 @@ def decoded_plane(path: Path, number: int) -> NDArray[Any]:
 
 
 @contextmanager
-def opened_tiff(path: Path) -> Iterator[Any]:
+def open_tiff(path: Path) -> Iterator[Any]:
     """Open a TIFF whose pages can all be found."""
     import tifffile
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import count_planes, decoded_pages, decoded_plane, format_of, single_page
+from declump.io.decoding import count_planes, decode_pages, decode_plane, format_of, single_page
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
@@ -41,7 +41,7 @@ def read_image(path: str | Path, *, page: int | None = None) -> NDArray[Any]:
     path = Path(path)
     if page is None and count_planes(path) > 1:
         raise ValueError(f"{path} has more than one page; say which one you mean, or save it as a file of its own")
-    pixels, _ = _colour_and_opacity(decoded_plane(path, page or 1), path)
+    pixels, _ = _colour_and_opacity(decode_plane(path, page or 1), path)
     return pixels
 
 
@@ -152,7 +152,7 @@ def read_mask_stack(path: str | Path) -> NDArray[np.bool_]:
     elif path.suffix.lower() == ".npz" and path.is_file():
         masks = [_mask(page, path) for page in _archived_masks(path)]
     else:
-        masks = [_mask(page, path) for page in decoded_pages(path)]
+        masks = [_mask(page, path) for page in decode_pages(path)]
     sizes = sorted({mask.shape for mask in masks})
     if len(sizes) > 1:
         raise ValueError(f"the masks in {path} differ in size, {sizes[0]} and {sizes[1]}; give masks of one image")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from declump.io.decoding import format_of, opened_tiff
+from declump.io.decoding import format_of, open_tiff
 
 PLAUSIBLE = (0.02, 3.5)
 """Pixels of a micrograph in micrometres; the dots per inch that most programs write by habit lie far outside."""
@@ -38,7 +38,7 @@ def read_pixel_size(path: str | Path) -> tuple[float, str] | None:
     try:
         if format_of(path) != "TIFF":
             return None
-        with opened_tiff(path) as file:
+        with open_tiff(path) as file:
             told = _told(file)
     except Exception:  # a file that cannot be read is reported when its pixels are
         return None

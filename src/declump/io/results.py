@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump._files import written_whole
+from declump._files import atomic_folder
 from declump.io.formats import DEFAULT, FORMATS, Result, contours, ome_zarr
 from declump.io.formats.parts import metadata as marks
 from declump.records.segmentation import Segmentation
@@ -70,7 +70,7 @@ def write_results(
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
     result = Result(segmentation, None if image is None else np.asarray(image), measurements)
-    with written_whole(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
+    with atomic_folder(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         # Most of the time goes into compression, which lets another thread work.
         with ThreadPoolExecutor(WRITERS) as writers:
             tasks = [writers.submit(FORMATS[name].write, result, draft / FORMATS[name].file) for name in chosen]
@@ -109,7 +109,7 @@ def read(path: str | Path) -> Segmentation:
         If the file is of another kind, of a later version, or holds too little.
     """
     path = Path(path)
-    mark = marks.found(path)
+    mark = marks.find_metadata(path)
     if path.is_dir() and mark is None:
         return _from_folder(path)
     if not path.exists():

@@ -40,7 +40,7 @@ class Column:
         return None
 
 
-def arranged(values: Mapping[str, Any], columns: Sequence[Column], pixel_size: float | None) -> dict[str, Any]:
+def arrange_columns(values: Mapping[str, Any], columns: Sequence[Column], pixel_size: float | None) -> dict[str, Any]:
     """Put values in the order of their columns, each length and area followed by its twin in micrometres."""
     result = {}
     for column in columns:

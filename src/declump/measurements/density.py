@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.measurements.cover import Cover
-from declump.regions.channels import channels
+from declump.regions.channels import to_channels
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ def optical_densities(
     """Mean optical density of cells, their cytoplasm and their nuclei, outside overlaps.
 
     The density of a pixel is ``-log10(luminance / background)``, where luminance and background are those of
-    :func:`declump.regions.channels.channels`. The mean of the densities, not the density of the mean.
+    :func:`declump.regions.channels.to_channels`. The mean of the densities, not the density of the mean.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def optical_densities(
             f"the image is {np.shape(image)[:2]} pixels, the segmentation is of one of {covered.layers.shape}: "
             "give the image that was segmented"
         )
-    luminance = channels(image)[0]
+    luminance = to_channels(image)[0]
     for index, (box, mask) in enumerate(zip(covered.boxes, covered.masks, strict=True)):
         alone = mask & (covered.layers[box] == 1)
         density = -np.log10(np.maximum(luminance[box], DARKEST), dtype=np.float64)

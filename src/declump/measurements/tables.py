@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arranged
+from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arrange_columns
 from declump.measurements.confidence import Confidence, confidence_features
 from declump.measurements.cover import Cover, cover, neighbours
 from declump.measurements.density import optical_densities
@@ -109,9 +109,9 @@ def measure(
     clumps = clump_values(segmentation, covered, cells)
     summary = image_values(segmentation, covered, cells, clumps)
     return Measurements(
-        arranged(cells, CELL_COLUMNS, pixel_size),
-        arranged(clumps, CLUMP_COLUMNS, pixel_size),
-        arranged(summary, IMAGE_COLUMNS, pixel_size),
+        arrange_columns(cells, CELL_COLUMNS, pixel_size),
+        arrange_columns(clumps, CLUMP_COLUMNS, pixel_size),
+        arrange_columns(summary, IMAGE_COLUMNS, pixel_size),
         pixel_size,
     )
 

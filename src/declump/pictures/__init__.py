@@ -1,7 +1,7 @@
 """Pictures for people: outlines drawn over an image, cells one by one, methods compared, and a clump growing."""
 
 from declump.pictures.comparison import comparison_picture
-from declump.pictures.display import displayed, mosaic
+from declump.pictures.display import mosaic, to_display
 from declump.pictures.grid import cell_grid
 from declump.pictures.growth import Growth, growth_strip, record_growth, write_growth
 from declump.pictures.outlines import overlay
@@ -21,12 +21,12 @@ __all__ = [
     "category_colours",
     "cell_grid",
     "comparison_picture",
-    "displayed",
     "growth_strip",
     "mosaic",
     "nucleus_outlines",
     "overlay",
     "record_growth",
     "runs",
+    "to_display",
     "write_growth",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.pictures import pen
-from declump.pictures.display import displayed, mosaic
+from declump.pictures.display import mosaic, to_display
 from declump.pictures.outlines import background, draw_cells
 from declump.pictures.palette import COLOURS, category_colours
 from declump.records.segmentation import Segmentation
@@ -102,7 +102,7 @@ def _panels(
     """Give the panels of one row, all of them as wide as a side; white beside what is higher than wide."""
     from PIL import Image
 
-    picture = displayed(image)
+    picture = to_display(image)
     height, width = picture.shape[:2]
     top, left, bottom, right = (0, 0, height, width) if window is None else window
     if not (0 <= top < bottom <= height and 0 <= left < right <= width):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-def displayed(image: ArrayLike) -> NDArray[np.uint8]:
+def to_display(image: ArrayLike) -> NDArray[np.uint8]:
     """Make an image fit to look at.
 
     Parameters
@@ -55,7 +55,7 @@ def mosaic(pictures: Sequence[ArrayLike], columns: int | None = None, gap: int =
     -------
     (H, W, 3) uint8
     """
-    shown = [displayed(picture) for picture in pictures]
+    shown = [to_display(picture) for picture in pictures]
     columns = len(shown) if columns is None else columns
     if not shown or columns < 1 or gap < 0:
         raise ValueError(f"a mosaic has pictures, columns >= 1 and gap >= 0; given were {len(shown)}, {columns}, {gap}")

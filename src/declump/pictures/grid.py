@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from declump.pictures import pen
 from declump.pictures.display import mosaic
 from declump.pictures.legend import readable
-from declump.pictures.outlines import background, checked_values
+from declump.pictures.outlines import background, check_values
 from declump.pictures.palette import COLOURS
 from declump.pictures.strokes import outline_strokes
 from declump.records.segmentation import Segmentation
@@ -62,7 +62,7 @@ def cell_grid(
     if not len(segmentation):
         raise ValueError("there is no cell to show; give a segmentation with at least one")
     picture = background(segmentation, image)
-    numbers = None if values is None else checked_values(segmentation, values)
+    numbers = None if values is None else check_values(segmentation, values)
     order = np.arange(len(segmentation)) if numbers is None else np.argsort(numbers, kind="stable")
     order = order[:most]
     hidden, polygons = segmentation.hidden_edges, segmentation.polygons

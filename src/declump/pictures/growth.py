@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.pictures import pen
-from declump.pictures.display import displayed, mosaic
+from declump.pictures.display import mosaic, to_display
 from declump.pictures.outlines import draw_cells
 from declump.pictures.palette import COLOURS, category_colours
 from declump.records.clump import Clump
@@ -75,9 +75,9 @@ def record_growth(
     ValueError
         If there is no such clump, or no seed lies in it.
     """
-    from declump.evolution.evolve import ROOM, chosen_settings, estimated_scale, followed_evolution
+    from declump.evolution.evolve import ROOM, estimate_scale, find_settings, snap_evolution
     from declump.evolution.trust_region import evolve_clump
-    from declump.records.clump import evidence_of, split_clumps
+    from declump.records.clump import select_evidence, split_clumps
     from declump.shapes.prior import ShapePrior
 
     found = split_clumps(mask, seeds)
@@ -86,9 +86,9 @@ def record_growth(
     chosen = max(found, key=lambda one: one.cells.size, default=None) if clump is None else found[clump]
     if chosen is None or not chosen.cells.size:
         raise ValueError("no seed lies in the clump, so that nothing grows; give the seeds of its cells")
-    settings = chosen_settings(setting)
+    settings = find_settings(setting)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
-    scale = estimated_scale(found, prior)
+    scale = estimate_scale(found, prior)
     chosen = chosen.with_room(int(ROOM * scale * prior.mean.mean()))
     steps: list[NDArray[np.float64]] = []
     evolution = evolve_clump(
@@ -96,10 +96,10 @@ def record_growth(
         prior,
         settings,
         scale=scale,
-        evidence=None if evidence is None else evidence_of(chosen, evidence),
+        evidence=None if evidence is None else select_evidence(chosen, evidence),
         on_step=lambda radii: steps.append(radii.copy()),
     )
-    last = followed_evolution(chosen, evolution, settings, scale * prior.mean.mean())
+    last = snap_evolution(chosen, evolution, settings, scale * prior.mean.mean())
     if len(last.history) > len(evolution.history):
         steps.append(last.radii)
     return Growth(chosen, np.array(steps), last.history)
@@ -163,7 +163,7 @@ def _frames(growth: Growth, image: ArrayLike | None) -> list[NDArray[np.uint8]]:
     (top, left), (height, width) = clump.origin, clump.mask.shape
     if image is not None and np.shape(image)[:2] != clump.image_shape:
         raise ValueError(f"the image is {np.shape(image)[:2]}, the clump was found in one of {clump.image_shape}")
-    picture = displayed(clump.mask) if image is None else displayed(image)[top : top + height, left : left + width]
+    picture = to_display(clump.mask) if image is None else to_display(image)[top : top + height, left : left + width]
     drawing = Segmentation(
         (height, width), clump.seeds.astype(np.float64), growth.radii[-1], np.zeros_like(clump.cells)
     )

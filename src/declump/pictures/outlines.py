@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.pictures import pen
-from declump.pictures.display import displayed
+from declump.pictures.display import to_display
 from declump.pictures.legend import with_legend
 from declump.pictures.palette import COLOURS, Scale, category_colours
 from declump.pictures.strokes import nucleus_outlines, outline_strokes
@@ -57,7 +57,7 @@ def overlay(
     if values is None:
         colours: NDArray[Any] = np.array(COLOURS)[category_colours(segmentation)]
     else:
-        measured = checked_values(segmentation, values)
+        measured = check_values(segmentation, values)
         colours = Scale.of(measured).colours(measured)
     draw_cells(picture, segmentation, colours, nuclei=nuclei)
     if numbers:
@@ -83,7 +83,7 @@ def draw_cells(
 
 def background(segmentation: Segmentation, image: ArrayLike | None) -> NDArray[np.uint8]:
     """Give the picture (H, W, 3) to draw a segmentation over: the image, or white."""
-    picture = np.full((*segmentation.shape, 3), 255, np.uint8) if image is None else displayed(image)
+    picture = np.full((*segmentation.shape, 3), 255, np.uint8) if image is None else to_display(image)
     if picture.shape[:2] != segmentation.shape:
         raise ValueError(
             f"the image is {picture.shape[0]} x {picture.shape[1]} pixels, the segmentation "
@@ -92,7 +92,7 @@ def background(segmentation: Segmentation, image: ArrayLike | None) -> NDArray[n
     return picture
 
 
-def checked_values(segmentation: Segmentation, values: ArrayLike) -> NDArray[np.float64]:
+def check_values(segmentation: Segmentation, values: ArrayLike) -> NDArray[np.float64]:
     """Give the values (N,) of a measurement as floats, one a cell."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (len(segmentation),):

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from declump.evidence.candidates import confirmed
-from declump.evidence.collect import gathered
+from declump.evidence.candidates import confirm_candidates
+from declump.evidence.collect import collect_evidence
 from declump.evolution.evolve import evolve
 from declump.evolution.settings import Settings
-from declump.pipelines.missing_seeds import missing_seeds
-from declump.pipelines.nuclei import second_nuclei
+from declump.pipelines.missing_seeds import find_missing_seeds
+from declump.pipelines.nuclei import find_second_nuclei
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
-from declump.regions.find import NUCLEUS_MICROMETRES, regions_for
+from declump.regions.find import NUCLEUS_MICROMETRES, get_regions
 from declump.shapes.prior import ShapePrior
 
 DEFAULT_EVIDENCE = "rays"
@@ -64,20 +64,20 @@ def segment(
     Segmentation
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
     """
-    found = regions_for(image, regions, diameter=diameter, pixel_size=pixel_size)
+    found = get_regions(image, regions, diameter=diameter, pixel_size=pixel_size)
     if evidence is None:
         evidence = "clump" if setting == "paper" else DEFAULT_EVIDENCE
     if isinstance(evidence, str):
         if diameter is None and pixel_size is not None:
             diameter = NUCLEUS_MICROMETRES / pixel_size
         if "rays" in evidence:
-            found = confirmed(image, found, model=rays, diameter=diameter)
-        known = gathered(image, found, evidence, model=rays, diameter=diameter)
+            found = confirm_candidates(image, found, model=rays, diameter=diameter)
+        known = collect_evidence(image, found, evidence, model=rays, diameter=diameter)
     else:
         known = evidence
     result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
-    more = missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
+    more = find_missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
     if known is not None and len(more):
         seeds, known = np.vstack([found.seeds, more]), known.with_unknown(len(more))
         result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting)
-    return replace(result, nuclei=found.nuclei, second_nuclei=second_nuclei(found.nuclei))
+    return replace(result, nuclei=found.nuclei, second_nuclei=find_second_nuclei(found.nuclei))

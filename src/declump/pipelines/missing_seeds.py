@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
 
-LEAST_PART = 0.5
+MIN_PART = 0.5
 """A part of a clump that no cell explains asks for a seed if it is this large, in median areas of the cells."""
 THREAD = 0.25
 """What is narrower than this many median radii of the cells is a rim of outlines that do not quite fit, not a cell."""
 
 
-def missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> NDArray[np.float64]:
+def find_missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Propose seeds (S, 2) for large parts of a clump (H, W) that no cell explains, each at its most inner point.
 
     Parts at the image border are left out: there, the nucleus of a cell may lie outside the image.
@@ -40,7 +40,7 @@ def missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> NDArr
     for number, box in enumerate(ndimage.find_objects(parts), start=1):
         part = parts[box] == number
         at_border = any(side.start == 0 or side.stop == extent for side, extent in zip(box, clump.shape, strict=True))
-        if at_border or part.sum() < LEAST_PART * usual:
+        if at_border or part.sum() < MIN_PART * usual:
             continue
         depth = ndimage.distance_transform_edt(np.pad(part, 1))
         row, column = np.unravel_index(depth.argmax(), depth.shape)

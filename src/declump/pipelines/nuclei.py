@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.evolution.evolve import CROWDING, evolve
-from declump.pipelines.objects import SETTING, centred
+from declump.pipelines.objects import SETTING, find_centroids
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
-from declump.regions.find import regions_for
+from declump.regions.find import get_regions
 from declump.shapes import contours
-from declump.shapes.off_centre import seen_off_centre
+from declump.shapes.off_centre import widen_for_offset
 from declump.shapes.prior import ShapePrior
 
 
@@ -68,11 +68,11 @@ def segment_nuclei(
     >>> len(whole), bool((whole.masks.sum(axis=0) == 2).any())
     (2, True)
     """
-    found = regions_for(image, regions, diameter=diameter, pixel_size=pixel_size)
-    return whole_nuclei(found.nuclei, prior=prior, progress=progress)
+    found = get_regions(image, regions, diameter=diameter, pixel_size=pixel_size)
+    return evolve_nuclei(found.nuclei, prior=prior, progress=progress)
 
 
-def whole_nuclei(
+def evolve_nuclei(
     nuclei: NDArray[np.int32],
     *,
     prior: ShapePrior | str | Path = "nucleus",
@@ -105,21 +105,21 @@ def whole_nuclei(
     # All nuclei of the image tell how large they are, also where only the joined ones are evolved.
     area = np.count_nonzero(nuclei) / max(len(seeds), 1)
     scale = float(np.sqrt(area / contours.area(prior.mean)) / CROWDING) if chosen.any() else None
-    loose = seen_off_centre(prior)
+    loose = widen_for_offset(prior)
     first = evolve(mask, seeds[chosen], prior=loose, setting=SETTING, scale=scale)
-    result = evolve(mask, centred(first, mask), prior=loose, setting=SETTING, scale=scale, progress=progress)
+    result = evolve(mask, find_centroids(first, mask), prior=loose, setting=SETTING, scale=scale, progress=progress)
     places, radii = np.floor(seeds + 0.5), np.zeros((len(seeds), prior.rays))
     clump = np.full(len(seeds), -1, dtype=np.int64)
     places[chosen], radii[chosen], clump[chosen] = result.seeds, result.radii, result.clump
     return replace(result, seeds=places, radii=radii, clump=clump)
 
 
-def second_nuclei(nuclei: NDArray[np.int32]) -> NDArray[np.int32] | None:
+def find_second_nuclei(nuclei: NDArray[np.int32]) -> NDArray[np.int32] | None:
     """Number of a second nucleus (H, W) at the pixels of a label image of nuclei that belong to two; None for no pixel.
 
     A pixel in three nuclei names the lowest number beside its own.
     """
-    whole = whole_nuclei(nuclei, joined=True)
+    whole = evolve_nuclei(nuclei, joined=True)
     second = np.zeros_like(nuclei)
     for index in np.flatnonzero(whole.radii.any(axis=1)):
         seed, radii = whole.seeds[index], whole.radii[index]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from declump.evolution.evolve import evolve
 from declump.evolution.settings import SETTINGS
 from declump.pipelines.seeds import find_seeds
-from declump.records.clump import checked_mask, seed_pixels
+from declump.records.clump import check_mask, seed_pixels
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
 from declump.shapes.prior import ShapePrior
@@ -20,7 +20,7 @@ from declump.shapes.prior import ShapePrior
 SETTING = replace(SETTINGS["joint"], penalty=0.001, scale_penalty=1.0, start_scales=1.0)
 """Things may differ in size more than cells do, and more of their outlines is seen: sizes start from what fits in at
 each seed, and neither size nor shape is held as fast. Settled on simulated clumps of ellipses, polygons and rods."""
-LEAST_SHOWN = 0.1
+MIN_SHOWN = 0.1
 """A found object of which less than this share lies outside all others is none: nothing in the mask shows it."""
 
 
@@ -67,7 +67,7 @@ def split(
     >>> len(result), bool(np.hypot(*(result.seeds - [(60, 60), (60, 105)]).T).max() < 3)
     (2, True)
     """
-    mask = checked_mask(mask)
+    mask = check_mask(mask)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     if seeds is not None:
         if image is not None or model is not None or diameter is not None:
@@ -75,10 +75,12 @@ def split(
         return evolve(mask, seeds, prior=prior, setting=SETTING, scale=scale, progress=progress)
     found = find_seeds(mask, image, model=model, diameter=diameter)
     first = evolve(mask, found, prior=prior, setting=SETTING, scale=scale)
-    return evolve(mask, centred(_shown(first), mask), prior=prior, setting=SETTING, scale=scale, progress=progress)
+    return evolve(
+        mask, find_centroids(_drop_hidden(first), mask), prior=prior, setting=SETTING, scale=scale, progress=progress
+    )
 
 
-def _shown(segmentation: Segmentation) -> Segmentation:
+def _drop_hidden(segmentation: Segmentation) -> Segmentation:
     """Leave out, one after the other, objects of which next to nothing shows beside the others."""
     layers = np.zeros(segmentation.shape, dtype=np.int32)
     pixels = []
@@ -96,7 +98,7 @@ def _shown(segmentation: Segmentation) -> Segmentation:
     kept = np.ones(len(pixels), dtype=np.bool_)
     for index in np.argsort([len(rows) for rows, _ in pixels], kind="stable"):
         own = pixels[index]
-        if own[0].size and np.mean(layers[own] == 1) < LEAST_SHOWN:
+        if own[0].size and np.mean(layers[own] == 1) < MIN_SHOWN:
             layers[own] -= 1
             kept[index] = False
     return replace(
@@ -107,7 +109,7 @@ def _shown(segmentation: Segmentation) -> Segmentation:
     )
 
 
-def centred(segmentation: Segmentation, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+def find_centroids(segmentation: Segmentation, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Centroids (N, 2) of the outlines; the seed of one whose centroid lies outside the mask, or on another's pixel."""
     ends = segmentation.polygons
     nexts = np.roll(ends, -1, axis=1)

@@ -11,8 +11,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.records.clump import checked_mask, split_clumps
-from declump.regions.centres import centres
+from declump.records.clump import check_mask, split_clumps
+from declump.regions.centres import find_centres
 from declump.seeds.pieces import Method, seeds_of_piece
 
 
@@ -70,7 +70,7 @@ def find_seeds(
     >>> len(seeds), bool(np.abs(seeds - [(60, 60), (60, 115)]).max() < 5)
     (2, True)
     """
-    mask = checked_mask(mask)
+    mask = check_mask(mask)
     if method not in get_args(Method):
         raise ValueError(f"the method is {', '.join(map(repr, get_args(Method)))}; given was {method!r}")
     seen = _centres(mask, image, model, diameter)
@@ -98,7 +98,7 @@ def _centres(
     if pixels.shape[:2] != mask.shape:
         raise ValueError(f"the image is of another size than the mask: {pixels.shape[:2]} against {mask.shape} pixels")
 
-    return centres(pixels, mask, model, diameter=diameter)
+    return find_centres(pixels, mask, model, diameter=diameter)
 
 
 def _inside(piece: NDArray[np.bool_], seeds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -89,7 +89,7 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
     ValueError
         For arrays of the wrong shape, seeds outside the image, and two seeds on one pixel.
     """
-    mask, pixels = checked_mask(mask), seed_pixels(seeds, np.shape(mask))
+    mask, pixels = check_mask(mask), seed_pixels(seeds, np.shape(mask))
     labels, _ = ndimage.label(mask, structure=np.ones((3, 3)))
     owner = labels[pixels[:, 0], pixels[:, 1]]
     clumps = []
@@ -100,7 +100,7 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
     return clumps
 
 
-def evidence_of(clump: Clump, evidence: Evidence) -> Evidence:
+def select_evidence(clump: Clump, evidence: Evidence) -> Evidence:
     """Give the part of an image's evidence that is about one clump.
 
     Parameters
@@ -120,13 +120,13 @@ def evidence_of(clump: Clump, evidence: Evidence) -> Evidence:
     return replace(
         evidence,
         radii=None if evidence.radii is None else evidence.radii[clump.cells],
-        radii_doubt=None if evidence.radii_doubt is None else evidence.radii_doubt[clump.cells],
+        radii_std=None if evidence.radii_std is None else evidence.radii_std[clump.cells],
         layers=None if evidence.layers is None else np.where(clump.mask, evidence.layers[crop], 0.0),
-        layers_doubt=None if evidence.layers_doubt is None else evidence.layers_doubt[crop],
+        layers_std=None if evidence.layers_std is None else evidence.layers_std[crop],
     )
 
 
-def checked_mask(mask: ArrayLike) -> NDArray[np.bool_]:
+def check_mask(mask: ArrayLike) -> NDArray[np.bool_]:
     """Give a mask as (H, W) bool, or say what is wrong with it."""
     mask = np.asarray(mask)
     if mask.ndim != 2 or mask.size == 0:

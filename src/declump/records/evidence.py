@@ -20,18 +20,18 @@ class Evidence:
     ----------
     radii : (N, K), optional
         Proposed radii of every cell in pixels, one row a seed.
-    radii_doubt : (N, K), optional
+    radii_std : (N, K), optional
         Their standard deviations in pixels, more than 0; infinite where nothing is known.
     layers : (H, W), optional
         Expected number of cells at each pixel.
-    layers_doubt : (H, W), optional
+    layers_std : (H, W), optional
         Its standard deviation.
     """
 
     radii: Floats | None = None
-    radii_doubt: Floats | None = None
+    radii_std: Floats | None = None
     layers: Floats | None = None
-    layers_doubt: Floats | None = None
+    layers_std: Floats | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -39,23 +39,23 @@ class Evidence:
             given = getattr(self, field.name)
             if given is not None:
                 object.__setattr__(self, field.name, np.ascontiguousarray(given, dtype=np.float64))
-        for name, values, doubt in (
-            ("radii", self.radii, self.radii_doubt),
-            ("layers", self.layers, self.layers_doubt),
+        for name, values, std in (
+            ("radii", self.radii, self.radii_std),
+            ("layers", self.layers, self.layers_std),
         ):
-            if (values is None) != (doubt is None):
+            if (values is None) != (std is None):
                 raise ValueError(f"{name} and {name}_doubt are given together, or neither")
-            if values is None or doubt is None:
+            if values is None or std is None:
                 continue
-            if values.ndim != 2 or values.shape != doubt.shape:
+            if values.ndim != 2 or values.shape != std.shape:
                 raise ValueError(
                     f"{name} and {name}_doubt are two-dimensional and of one shape; given were {values.shape} and "
-                    f"{doubt.shape}"
+                    f"{std.shape}"
                 )
-            if not np.isfinite(values).all() or (values < 0).any() or not (doubt >= 0).all():
+            if not np.isfinite(values).all() or (values < 0).any() or not (std >= 0).all():
                 raise ValueError(f"{name} are finite and not negative, {name}_doubt is at least 0; these are not")
-        if self.radii_doubt is not None and not (self.radii_doubt > 0).all():
-            raise ValueError("radii_doubt is more than 0 everywhere: no outline is known exactly")
+        if self.radii_std is not None and not (self.radii_std > 0).all():
+            raise ValueError("radii_std is more than 0 everywhere: no outline is known exactly")
 
     def check(self, cells: int, shape: tuple[int, ...]) -> None:
         """Refuse to be evidence of another number of cells, or of an image of another shape."""
@@ -71,24 +71,22 @@ class Evidence:
 
     def with_rays(self, rays: int) -> Evidence:
         """Give the same evidence with another number of rays."""
-        if self.radii is None or self.radii_doubt is None or self.radii.shape[1] == rays:
+        if self.radii is None or self.radii_std is None or self.radii.shape[1] == rays:
             return self
         return replace(
-            self, radii=contours.resample(self.radii, rays), radii_doubt=contours.resample(self.radii_doubt, rays)
+            self, radii=contours.resample(self.radii, rays), radii_std=contours.resample(self.radii_std, rays)
         )
 
     def with_unknown(self, count: int) -> Evidence:
         """Give the same evidence with that many more cells at the end, of which nothing is known."""
-        if self.radii is None or self.radii_doubt is None:
+        if self.radii is None or self.radii_std is None:
             return self
         rows = np.ones((count, self.radii.shape[1]))
-        return replace(
-            self, radii=np.vstack([self.radii, rows]), radii_doubt=np.vstack([self.radii_doubt, np.inf * rows])
-        )
+        return replace(self, radii=np.vstack([self.radii, rows]), radii_std=np.vstack([self.radii_std, np.inf * rows]))
 
     def strided(self, stride: int) -> Evidence:
         """Give the same evidence of an image of which every n-th pixel is kept, from the middle of the first n on."""
         kept = np.s_[stride // 2 :: stride, stride // 2 :: stride]
-        outlines = [None if part is None else part / stride for part in (self.radii, self.radii_doubt)]
-        layers = [None if part is None else part[kept] for part in (self.layers, self.layers_doubt)]
+        outlines = [None if part is None else part / stride for part in (self.radii, self.radii_std)]
+        layers = [None if part is None else part[kept] for part in (self.layers, self.layers_std)]
         return Evidence(*outlines, *layers)

@@ -47,7 +47,7 @@ class Importance:
     Attributes
     ----------
     weights : (N,) float64
-        One an example, in the order of :func:`declump.training.prior.annotated_clumps`: by image, clump and whole cell.
+        One an example, in the order of :func:`declump.training.prior.collect_clumps`: by image, clump and whole cell.
     method : "printed" or "held-out"
     in_covariance : bool
         Whether the weights enter the covariance, too; as printed they enter the mean only.

@@ -24,28 +24,28 @@ class Regions:
         it, the nearest pixel of the nucleus.
     layers : (H, W) float32, optional
         Expected number of cells at each pixel, 3 standing for 3 or more; None where unknown.
-    layers_doubt : (H, W) float32, optional
+    layers_std : (H, W) float32, optional
         Standard deviation of that number; None where unknown.
     candidates : (H, W) int32, optional
         Spots that are too doubtful for nuclei by themselves, numbered from 1; a ray network may bear them out, see
-        :func:`declump.evidence.candidates.confirmed`. They overlap no nucleus.
+        :func:`declump.evidence.candidates.confirm_candidates`. They overlap no nucleus.
     """
 
     clump: NDArray[np.bool_]
     nuclei: NDArray[np.int32]
     layers: NDArray[np.float32] | None = None
-    layers_doubt: NDArray[np.float32] | None = None
+    layers_std: NDArray[np.float32] | None = None
     candidates: NDArray[np.int32] | None = None
     seeds: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check that the arrays belong together, number the nuclei and find their seeds."""
-        from declump.records.clump import checked_mask
+        from declump.records.clump import check_mask
 
-        clump = checked_mask(self.clump)
-        nuclei = numbered(self.nuclei)
-        candidates = None if self.candidates is None else numbered(self.candidates)
-        given = {"nuclei": nuclei, "layers": self.layers, "layers_doubt": self.layers_doubt, "candidates": candidates}
+        clump = check_mask(self.clump)
+        nuclei = number_nuclei(self.nuclei)
+        candidates = None if self.candidates is None else number_nuclei(self.candidates)
+        given = {"nuclei": nuclei, "layers": self.layers, "layers_std": self.layers_std, "candidates": candidates}
         for name, array in given.items():
             if array is not None and np.shape(array) != clump.shape:
                 raise ValueError(
@@ -57,7 +57,7 @@ class Regions:
         object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
 
 
-def numbered(nuclei: ArrayLike) -> NDArray[np.int32]:
+def number_nuclei(nuclei: ArrayLike) -> NDArray[np.int32]:
     """Number nuclei from 1: the connected pieces of a mask, or the labels of a label image in rising order."""
     array = np.asarray(nuclei)
     if array.ndim != 2:

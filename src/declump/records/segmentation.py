@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.records.clump import checked_mask, seed_pixels, split_clumps
+from declump.records.clump import check_mask, seed_pixels, split_clumps
 from declump.shapes import contours
 
 Ended = Literal["explained", "no decrease", "bound", "no seed", "masks"]
@@ -144,7 +144,7 @@ class Segmentation:
         pixels = seed_pixels(seeds, stack.shape[1:])
         if len(pixels) != len(stack):
             raise ValueError(f"every mask has one seed; given were {len(stack)} masks and {len(pixels)} seeds")
-        whole = stack.any(axis=0) if clump is None else checked_mask(clump)
+        whole = stack.any(axis=0) if clump is None else check_mask(clump)
         if whole.shape != stack.shape[1:]:
             raise ValueError(f"the clump is of another image: {whole.shape} pixels against {stack.shape[1:]}")
         radii = np.zeros((len(stack), rays))

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from declump.models import model_path
 from declump.regions.find import NUCLEUS_DIAMETER, maps_at_scale
-from declump.regions.nuclei import RULES, SMOOTHING, peaks_of
+from declump.regions.nuclei import RULES, SMOOTHING, find_peaks
 from declump.seeds.distance import middles
 
 
-def centres(
+def find_centres(
     image: NDArray[Any], mask: NDArray[np.bool_], model: str | Path, *, diameter: float | None = None
 ) -> NDArray[np.float64]:
     """Find the centres that a region network sees inside a mask.
@@ -38,6 +38,6 @@ def centres(
 
     size = NUCLEUS_DIAMETER if diameter is None else diameter
     maps = maps_at_scale(image, model_path(model, "regions.onnx"), NUCLEUS_DIAMETER / size)
-    nearness = np.where(mask, ndimage.gaussian_filter(maps.nearness, SMOOTHING * size), 0).astype(np.float32)
-    labels, _ = ndimage.label(peaks_of(nearness, RULES) & mask, np.ones((3, 3)))
-    return middles(np.asarray(labels, np.int32), nearness.astype(np.float64))
+    centre_map = np.where(mask, ndimage.gaussian_filter(maps.centre_map, SMOOTHING * size), 0).astype(np.float32)
+    labels, _ = ndimage.label(find_peaks(centre_map, RULES) & mask, np.ones((3, 3)))
+    return middles(np.asarray(labels, np.int32), centre_map.astype(np.float64))

@@ -15,7 +15,7 @@ DARK = 0.25
 """A background in this lowest part of the range of luminance is dark."""
 
 
-def channels(image: ArrayLike) -> NDArray[np.float32]:
+def to_channels(image: ArrayLike) -> NDArray[np.float32]:
     """Luminance and two chrominances of an image, relative to its background.
 
     Parameters
@@ -52,7 +52,7 @@ def channels(image: ArrayLike) -> NDArray[np.float32]:
 
 def is_flat(image: ArrayLike) -> bool:
     """Whether an image shows nothing: hardly any pixel differs from the others."""
-    low, high = np.percentile(channels(image)[0], (0.5, 99.5))
+    low, high = np.percentile(to_channels(image)[0], (0.5, 99.5))
     return bool(high - low < FLAT)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.regions.channels import channels
+from declump.regions.channels import to_channels
 from declump.regions.nuclei import typical_area
 
 DIAMETER = 22.0
@@ -62,7 +62,7 @@ class _Spot:
     pixels: tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-def classical_regions(
+def find_classical_regions(
     image: ArrayLike, *, diameter: float | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     """Find clumps and nuclei in a bright-field image without a network.
@@ -97,7 +97,7 @@ def classical_regions(
     --------
     >>> from declump.simulate import smear
     >>> made = smear((160, 160), cells=1, stain="grey", debris=0, rng=3)
-    >>> clump, nuclei = classical_regions(made.image)
+    >>> clump, nuclei = find_classical_regions(made.image)
     >>> int(nuclei.max())
     1
     """
@@ -114,7 +114,7 @@ def classical_regions(
 
 def _luminance(image: ArrayLike) -> NDArray[np.float64]:
     """Grey values (H, W) with a bright background, scaled so that all but the extreme pixels lie between 0 and 1."""
-    grey = channels(image)[0].astype(np.float64)
+    grey = to_channels(image)[0].astype(np.float64)
     low, high = np.percentile(grey, (0.05, 99.95))
     # A span that is only rounding of the weighted sum is none.
     if high - low <= 1e-6 * max(abs(low), abs(high)):

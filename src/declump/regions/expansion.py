@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Integers = NDArray[np.int64]
 
-LARGEST_CAPACITY = 2**29
+MAX_CAPACITY = 2**29
 """Costs are rounded to integers of about this size at most: scipy's flow is int32, and a residual sums two arcs."""
 
 
@@ -115,7 +115,7 @@ def _as_integers(
     largest = (above.max(axis=1) + incident).max() or 1.0
 
     def rounded(values: NDArray[np.float64]) -> Integers:
-        return np.asarray(np.rint(values / largest * LARGEST_CAPACITY), np.int64)
+        return np.asarray(np.rint(values / largest * MAX_CAPACITY), np.int64)
 
     return rounded(above), rounded(weights)
 

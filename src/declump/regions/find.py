@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.models import model_path
 from declump.records.regions import Regions
-from declump.regions.channels import channels, is_flat
+from declump.regions.channels import is_flat, to_channels
 from declump.regions.inference import Maps, region_maps
-from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, single_nuclei
+from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
 from declump.regions.refinement import refine
 
 NUCLEUS_DIAMETER = 22.0
@@ -22,9 +22,9 @@ TRUSTED = 1.5
 """The resolution is taken to be that of the training images unless nuclei come out smaller or larger by this factor."""
 ENOUGH_NUCLEI = 5
 """Fewer nuclei than this say nothing about the resolution."""
-LEAST_CLUMP = 2.5
+MIN_CLUMP = 2.5
 """Smallest clump, in areas of a nucleus."""
-LARGEST_HOLE = 0.5
+MAX_HOLE = 0.5
 """Largest hole in a clump that is filled, in areas of a nucleus."""
 NUCLEUS_MICROMETRES = 7.0
 """Usual diameter of the nucleus of a squamous cell."""
@@ -34,9 +34,9 @@ NUCLEUS_MICROMETRES = 7.0
 class Limits:
     """What the user set: areas in square pixels, None for those that follow from the diameter."""
 
-    least_nucleus: float | None = None
-    least_clump: float | None = None
-    largest_hole: float | None = None
+    min_nucleus_area: float | None = None
+    min_clump_area: float | None = None
+    max_hole_area: float | None = None
     cut_nuclei: bool = False
 
 
@@ -49,9 +49,9 @@ def find_regions(
     model: str | Path = "default",
     diameter: float | None = None,
     pixel_size: float | None = None,
-    least_nucleus: float | None = None,
-    least_clump: float | None = None,
-    largest_hole: float | None = None,
+    min_nucleus_area: float | None = None,
+    min_clump_area: float | None = None,
+    max_hole_area: float | None = None,
     cut_nuclei: bool = False,
     refined: bool = False,
 ) -> Regions:
@@ -69,7 +69,7 @@ def find_regions(
         taken to be at the resolution of the training images, unless its nuclei turn out much smaller or larger.
     pixel_size : float, optional
         Micrometres a pixel; tells how large nuclei are, and makes the areas below square micrometres.
-    least_nucleus, least_clump, largest_hole : float, optional
+    min_nucleus_area, min_clump_area, max_hole_area : float, optional
         Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
         micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
     cut_nuclei : bool
@@ -92,9 +92,9 @@ def find_regions(
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
     limits = Limits(
-        _in_pixels(least_nucleus, pixel_size),
-        _in_pixels(least_clump, pixel_size),
-        _in_pixels(largest_hole, pixel_size),
+        _in_pixels(min_nucleus_area, pixel_size),
+        _in_pixels(min_clump_area, pixel_size),
+        _in_pixels(max_hole_area, pixel_size),
         cut_nuclei,
     )
     if nothing:
@@ -107,7 +107,7 @@ def find_regions(
     return found if diameter is not None or at == NUCLEUS_DIAMETER else _regions(pixels, path, at, limits, refined)
 
 
-def regions_for(
+def get_regions(
     image: ArrayLike, regions: Regions | str | Path, *, diameter: float | None = None, pixel_size: float | None = None
 ) -> Regions:
     """Give regions as they are, if they are of this image, or find them with the model that is named instead."""
@@ -142,11 +142,11 @@ def _in_pixels(area: float | None, pixel_size: float | None) -> float | None:
 
 
 def _classical(image: NDArray[Any], diameter: float | None, limits: Limits) -> Regions:
-    from declump.regions.classical import classical_regions
+    from declump.regions.classical import find_classical_regions
 
-    clump, nuclei = classical_regions(image, diameter=diameter)
-    clump = _cleaned(clump, limits.largest_hole or 0, limits.least_clump or 0)
-    kept = np.bincount(nuclei.ravel()) >= max(limits.least_nucleus or 0, 1)
+    clump, nuclei = find_classical_regions(image, diameter=diameter)
+    clump = _clean(clump, limits.max_hole_area or 0, limits.min_clump_area or 0)
+    kept = np.bincount(nuclei.ravel()) >= max(limits.min_nucleus_area or 0, 1)
     if not limits.cut_nuclei:
         kept[np.unique(np.concatenate([nuclei[0], nuclei[-1], nuclei[:, 0], nuclei[:, -1]]))] = False
     kept[0] = False
@@ -155,11 +155,11 @@ def _classical(image: NDArray[Any], diameter: float | None, limits: Limits) -> R
 
 def _regions(image: NDArray[Any], model: Path, diameter: float, limits: Limits, refined: bool) -> Regions:
     """Regions of an image whose nuclei have a given diameter."""
-    maps, seen = maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), channels(image)
-    return regions_of(maps, seen, diameter, limits=limits, refined=refined)
+    maps, seen = maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), to_channels(image)
+    return read_maps(maps, seen, diameter, limits=limits, refined=refined)
 
 
-def regions_of(
+def read_maps(
     maps: Maps,
     seen: NDArray[np.float32],
     diameter: float,
@@ -174,7 +174,7 @@ def regions_of(
     ----------
     maps : Maps
     seen : (3, H, W)
-        The image's :func:`declump.regions.channels.channels`.
+        The image's :func:`declump.regions.channels.to_channels`.
     diameter : float
         Usual diameter of a nucleus in pixels.
     limits : Limits
@@ -188,36 +188,36 @@ def regions_of(
         classes = refine(maps.classes, np.moveaxis(seen, 0, -1))
         probability, clump = np.where(classes == 2, np.maximum(probability, 0.5), 0), classes > 0
     nucleus = np.pi * diameter**2 / 4
-    clump = _cleaned(
+    clump = _clean(
         clump,
-        LARGEST_HOLE * nucleus if limits.largest_hole is None else limits.largest_hole,
-        LEAST_CLUMP * nucleus if limits.least_clump is None else limits.least_clump,
+        MAX_HOLE * nucleus if limits.max_hole_area is None else limits.max_hole_area,
+        MIN_CLUMP * nucleus if limits.min_clump_area is None else limits.min_clump_area,
     )
     nuclei, doubtful = (
-        single_nuclei(
+        separate_nuclei(
             np.where(clump, probability, 0),
-            maps.nearness,
+            maps.centre_map,
             seen[0],
             diameter,
             rules=way,
-            least_area=limits.least_nucleus,
+            min_area=limits.min_nucleus_area,
             cut=limits.cut_nuclei,
         )
         for way in (rules, CANDIDATE_RULES)
     )
     counts = np.arange(4, dtype=np.float32)[:, None, None]
     layers = np.sum(counts * maps.layers, axis=0)
-    doubt = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
+    std = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
-    return Regions(clump, nuclei, layers.astype(np.float32), doubt.astype(np.float32), candidates)
+    return Regions(clump, nuclei, layers.astype(np.float32), std.astype(np.float32), candidates)
 
 
-def _cleaned(clump: NDArray[np.bool_], largest_hole: float, least_clump: float) -> NDArray[np.bool_]:
+def _clean(clump: NDArray[np.bool_], max_hole_area: float, min_clump_area: float) -> NDArray[np.bool_]:
     """Clumps without small holes, and without what is too small for one."""
     from skimage.morphology import remove_small_holes, remove_small_objects
 
-    filled = remove_small_holes(clump, max_size=int(largest_hole))
-    return np.asarray(remove_small_objects(filled, max_size=max(int(np.ceil(least_clump)) - 1, 0)), dtype=np.bool_)
+    filled = remove_small_holes(clump, max_size=int(max_hole_area))
+    return np.asarray(remove_small_objects(filled, max_size=max(int(np.ceil(min_clump_area)) - 1, 0)), dtype=np.bool_)
 
 
 def maps_at_scale(image: NDArray[Any], model: Path, scale: float) -> Maps:
@@ -237,6 +237,6 @@ def maps_at_scale(image: NDArray[Any], model: Path, scale: float) -> Maps:
 
     return Maps(
         np.stack([back(part) for part in maps.classes]),
-        back(maps.nearness),
+        back(maps.centre_map),
         np.stack([back(part) for part in maps.layers]),
     )

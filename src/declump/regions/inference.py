@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.models import onnx_session
-from declump.regions.channels import channels
+from declump.regions.channels import to_channels
 
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
@@ -35,7 +35,7 @@ class Maps:
     """
 
     classes: NDArray[np.float32]
-    nearness: NDArray[np.float32]
+    centre_map: NDArray[np.float32]
     layers: NDArray[np.float32]
 
 
@@ -49,7 +49,7 @@ def region_maps(image: NDArray[Any], model: Path) -> Maps:
     model : Path
         ONNX file of ``declump train regions``.
     """
-    answer = _answer(channels(image), onnx_session(model, "region model", (3, None, None)))
+    answer = _answer(to_channels(image), onnx_session(model, "region model", (3, None, None)))
     return Maps(_softmax(answer[:3]), np.clip(answer[3], 0, 1), _softmax(answer[4:]))
 
 

@@ -38,47 +38,47 @@ class NucleusRules:
 
     Attributes
     ----------
-    least_probability : float
+    min_probability : float
         Smallest probability of nucleus that its surest tenth has.
-    least_peak : float
+    min_peak : float
         Smallest nearness at its centre, from 0 to 1.
-    least_dip : float
+    min_dip : float
         Two centres are told apart when the nearness falls this much between them.
-    least_area : float
+    min_area : float
         Smallest area, in areas of a disc with the expected diameter.
-    least_share : float
+    min_share : float
         Smallest area, in areas of the image's typical nucleus: leukocytes and debris are smaller than the nuclei of
         cells, whatever the magnification.
-    least_solidity : float
+    min_solidity : float
         Smallest share of its convex hull that it fills.
-    least_contrast : float
+    min_contrast : float
         How much darker than the ring round it, as a share of the background's luminance.
     """
 
-    least_probability: float = 0.35
-    least_peak: float = 0.3
-    least_dip: float = 0.2
-    least_area: float = 0.3
-    least_share: float = 0.25
-    least_solidity: float = 0.85
-    least_contrast: float = 0.04
+    min_probability: float = 0.35
+    min_peak: float = 0.3
+    min_dip: float = 0.2
+    min_area: float = 0.3
+    min_share: float = 0.25
+    min_solidity: float = 0.85
+    min_contrast: float = 0.04
 
 
 RULES = NucleusRules()
 CANDIDATE_RULES = NucleusRules(
-    least_probability=0.2, least_peak=0.2, least_area=0.15, least_share=0.15, least_solidity=0.75, least_contrast=0.0
+    min_probability=0.2, min_peak=0.2, min_area=0.15, min_share=0.15, min_solidity=0.75, min_contrast=0.0
 )
 """For what may be a nucleus if something else speaks for it, too."""
 
 
-def single_nuclei(
+def separate_nuclei(
     probability: NDArray[np.float32],
-    nearness: NDArray[np.float32],
+    centre_map: NDArray[np.float32],
     luminance: NDArray[np.float32],
     diameter: float,
     *,
     rules: NucleusRules = RULES,
-    least_area: float | None = None,
+    min_area: float | None = None,
     cut: bool = False,
 ) -> NDArray[np.int32]:
     """Tell nuclei apart, and number them.
@@ -99,7 +99,7 @@ def single_nuclei(
     diameter : float
         Expected diameter of a nucleus in pixels.
     rules : NucleusRules
-    least_area : float, optional
+    min_area : float, optional
         Smallest area in square pixels, instead of the rules' two.
     cut : bool
         Whether nuclei that the image border cuts are kept.
@@ -112,21 +112,21 @@ def single_nuclei(
     from scipy import ndimage
     from skimage.measure import regionprops
 
-    smallest = rules.least_area * np.pi * diameter**2 / 4 if least_area is None else least_area
-    nearness = ndimage.gaussian_filter(nearness, SMOOTHING * diameter)
-    pieces = _pieces(probability, nearness, np.pi * diameter**2 / 4, rules)
+    smallest = rules.min_area * np.pi * diameter**2 / 4 if min_area is None else min_area
+    centre_map = ndimage.gaussian_filter(centre_map, SMOOTHING * diameter)
+    pieces = _pieces(probability, centre_map, np.pi * diameter**2 / 4, rules)
     nuclei = [
         piece
         for piece in regionprops(pieces)
         if piece.area >= max(smallest, 1)
-        and piece.solidity >= rules.least_solidity
-        and _contrast(pieces, piece, luminance, diameter) >= rules.least_contrast
+        and piece.solidity >= rules.min_solidity
+        and _contrast(pieces, piece, luminance, diameter) >= rules.min_contrast
     ]
-    usual = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64)) if least_area is None else 0.0
+    usual = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64)) if min_area is None else 0.0
     kept = np.zeros(probability.shape, np.int32)
     count = 0
     for piece in nuclei:
-        if piece.area >= rules.least_share * usual and (cut or not _is_cut(piece, probability.shape)):
+        if piece.area >= rules.min_share * usual and (cut or not _is_cut(piece, probability.shape)):
             count += 1
             kept[piece.slice][piece.image] = count
     return kept
@@ -140,7 +140,7 @@ def typical_area(areas: NDArray[np.int64]) -> float:
 
 
 def _pieces(
-    probability: NDArray[np.float32], nearness: NDArray[np.float32], usual: float, rules: NucleusRules
+    probability: NDArray[np.float32], centre_map: NDArray[np.float32], usual: float, rules: NucleusRules
 ) -> NDArray[np.int32]:
     """Number the parts of all blots of nucleus: one a peak of the nearness that stands out, with its own outline."""
     from scipy import ndimage
@@ -150,10 +150,10 @@ def _pieces(
     count = 0
     for blot in regionprops(label(probability >= FAINT, connectivity=2)):
         likely = np.where(blot.image, probability[blot.slice], 0)
-        parts = _basins(np.where(blot.image, nearness[blot.slice], 0).astype(np.float32), blot.image, rules)
+        parts = _basins(np.where(blot.image, centre_map[blot.slice], 0).astype(np.float32), blot.image, rules)
         for part in range(1, int(parts.max()) + 1):
             surest = float(np.percentile(likely[parts == part], 90))
-            if surest < rules.least_probability:
+            if surest < rules.min_probability:
                 continue
             core, _ = ndimage.label((parts == part) & (likely >= OUTLINE * surest))
             largest = core == np.bincount(core.ravel())[1:].argmax() + 1
@@ -183,7 +183,7 @@ def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list
         seeds = np.delete(seeds, areas.argmin(), axis=0)
         parts = basins(seeds, depth)[1:-1, 1:-1]
     whole = _parts_of(parts)
-    if min(map(_solidity, whole)) >= rules.least_solidity:
+    if min(map(_solidity, whole)) >= rules.min_solidity:
         return whole
     return [part for part in _parts_of(every) if part.sum() >= least and _solidity(part) >= ROUND]
 
@@ -200,21 +200,21 @@ def _solidity(piece: NDArray[np.bool_]) -> float:
     return float(regionprops(piece.astype(np.uint8))[0].solidity)
 
 
-def _basins(nearness: NDArray[np.float32], blot: NDArray[np.bool_], rules: NucleusRules) -> NDArray[np.int32]:
+def _basins(centre_map: NDArray[np.float32], blot: NDArray[np.bool_], rules: NucleusRules) -> NDArray[np.int32]:
     """Number what runs up to each peak of one connected blot."""
     from skimage.measure import label
     from skimage.segmentation import watershed
 
-    return np.asarray(watershed(-nearness, label(peaks_of(nearness, rules)), mask=blot), dtype=np.int32)
+    return np.asarray(watershed(-centre_map, label(find_peaks(centre_map, rules)), mask=blot), dtype=np.int32)
 
 
-def peaks_of(nearness: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
+def find_peaks(centre_map: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
     """Where (H, W) the nearness has peaks that are high enough and stand out from what lies between them."""
     from skimage.morphology import h_maxima
 
-    steps = np.pad(np.round(nearness * 255).astype(np.uint8), 1)
-    peaks = h_maxima(steps, round(rules.least_dip * 255))[1:-1, 1:-1].astype(bool)
-    return np.asarray(peaks & (nearness >= rules.least_peak))
+    steps = np.pad(np.round(centre_map * 255).astype(np.uint8), 1)
+    peaks = h_maxima(steps, round(rules.min_dip * 255))[1:-1, 1:-1].astype(bool)
+    return np.asarray(peaks & (centre_map >= rules.min_peak))
 
 
 def _is_cut(piece: Any, shape: tuple[int, ...]) -> bool:

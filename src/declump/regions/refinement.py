@@ -15,7 +15,7 @@ from declump.regions.expansion import alpha_expansion
 
 Floats = NDArray[np.float64]
 
-LEAST_PROBABILITY = 1e-3
+MIN_PROBABILITY = 1e-3
 """Probabilities are taken to be at least this, so that one wrong but certain pixel does not outvote its patch."""
 COMPACTNESS = 0.1
 """Weight of a superpixel's roundness against its evenness, for grey values spread over [0, 1]."""
@@ -65,7 +65,7 @@ def refine(
     _check(probabilities, image, smoothness, superpixel_area)
     values = image.reshape(*image.shape[:2], -1).astype(np.float32)
     patches = _split(superpixels(values, superpixel_area), probabilities.argmax(axis=0), len(probabilities))
-    unary = _sums(patches, -np.log(np.maximum(probabilities, LEAST_PROBABILITY)))
+    unary = _sums(patches, -np.log(np.maximum(probabilities, MIN_PROBABILITY)))
     edges, lengths = _neighbours(patches)
     colours = _sums(patches, np.moveaxis(values, -1, 0)) / np.bincount(patches.ravel())[:, None]
     weights = smoothness * lengths * _likeness(colours, edges)

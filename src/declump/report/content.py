@@ -29,7 +29,7 @@ _SHOWN = (
 _UNITS = {"px": "px", "px2": "px²", "um": "µm", "um2": "µm²"}
 
 
-def described(name: str) -> dict[str, Any]:
+def describe(name: str) -> dict[str, Any]:
     """Label, unit, meaning and kind of a column of cells, and whether the table has it at first."""
     plain, _, ending = name.rpartition("_")
     stem = plain if ending in _UNITS else name
@@ -49,7 +49,7 @@ def described(name: str) -> dict[str, Any]:
 def all_cells(results: Sequence[ImageResult]) -> dict[str, Any]:
     """Columns and measurements of all cells, and the colours to draw them with."""
     names = list(results[0].measurements.cells) if results else []
-    columns = [described(name) for name in names]
+    columns = [describe(name) for name in names]
     for column in columns:
         metric = column["name"].replace("_px", "_um")
         column["shown"] &= metric == column["name"] or metric not in names
@@ -94,7 +94,7 @@ def outlines(result: ImageResult) -> dict[str, Any]:
     }
 
 
-def embedded(content: Any) -> str:
+def embed(content: Any) -> str:
     """JSON that can stand in a script element: no name can end the element."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from declump.pictures.legend import readable
-from declump.report.content import described
+from declump.report.content import describe
 from declump.report.results import ImageResult
 
 BINS = 20
@@ -31,7 +31,7 @@ def histograms(results: Sequence[ImageResult]) -> str:
     if "area_um2" in names:
         names.remove("area_px2")
     values = {name: np.concatenate([result.measurements.cells[name] for result in results]) for name in names}
-    return "\n".join(_figure(described(name), numbers) for name, numbers in values.items())
+    return "\n".join(_figure(describe(name), numbers) for name, numbers in values.items())
 
 
 def _figure(column: dict[str, str], numbers: np.ndarray) -> str:

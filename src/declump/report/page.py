@@ -14,7 +14,7 @@ from string import Template
 from typing import Any
 
 from declump import __version__
-from declump.report.content import all_cells, embedded, outlines
+from declump.report.content import all_cells, embed, outlines
 from declump.report.histograms import histograms
 from declump.report.results import ImageResult, read_result, result_folders
 from declump.report.run import Run, read_run
@@ -98,9 +98,9 @@ def _page(title: str, run: Run, results: Sequence[ImageResult], failures: Sequen
     counts = [_count(len(results), "image"), _count(cells, "cell")]
     counts += [f"{len(failures)} failed"] if failures else []
     first = next((number for number, result in enumerate(results) if len(result.segmentation)), 0)
-    blocks = [f'<script type="application/json" id="cells-data">{embedded(all_cells(results))}</script>']
+    blocks = [f'<script type="application/json" id="cells-data">{embed(all_cells(results))}</script>']
     blocks += [
-        f'<script type="application/json" id="image-{number}">{embedded(outlines(result))}</script>'
+        f'<script type="application/json" id="image-{number}">{embed(outlines(result))}</script>'
         for number, result in enumerate(results)
     ]
     return Template(template).substitute(

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from declump import io
 from declump.measurements import Measurements, measure
-from declump.pictures import displayed
+from declump.pictures import to_display
 from declump.records.segmentation import Segmentation
 from declump.report.run import Run
 from declump.shapes.prior import ShapePrior
 
-LARGEST_SIDE = 1600
+MAX_SIDE = 1600
 """Pictures with a longer side, in pixels, are made smaller: more than a screen shows only makes the page heavy."""
 QUALITY = 88
 """Of the JPEG pictures."""
@@ -106,7 +106,7 @@ def read_result(folder: Path, name: str, run: Run, images: Path | None = None) -
         burnt, picture = False, None
     if burnt:
         note += "; shown is overlay.png, into which outlines are drawn already, so own ones appear only where needed"
-    uri = "" if picture is None else _data_uri(displayed(picture))
+    uri = "" if picture is None else _data_uri(to_display(picture))
     return ImageResult(name, segmentation, measured, uri, burnt, note, run.image(name).seconds)
 
 
@@ -155,6 +155,6 @@ def _data_uri(picture: NDArray[np.uint8]) -> str:
     from PIL import Image
 
     sheet, buffer = Image.fromarray(picture), streams.BytesIO()
-    sheet.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.LANCZOS)
+    sheet.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
     sheet.save(buffer, "JPEG", quality=QUALITY)
     return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -16,12 +16,12 @@ from declump.research.results import Results
 COUNT = 4
 MARGIN = 12
 """Pixels shown round a clump."""
-LARGEST_SHARE, MOST_CELLS = 0.6, 10
+MAX_SHARE, MAX_CELLS = 0.6, 10
 """A clump that fills more of its image's width or height, or has more cells, is shown only for want of others."""
 Window = tuple[int, int, int, int]
 
 
-def chosen_clumps(images: Images, tested: set[int]) -> list[tuple[int, Window]]:
+def choose_clumps(images: Images, tested: set[int]) -> list[tuple[int, Window]]:
     """Choose what to show by a rule: of each tested image the clump with the largest mean overlap degree of its cells.
 
     Clumps have three cells or more; very large ones are passed over as long as there are others.
@@ -45,7 +45,7 @@ def chosen_clumps(images: Images, tested: set[int]) -> list[tuple[int, Window]]:
                 window = _window(image, clump.cells)
                 height, width = image.clump.shape
                 share = max((window[2] - window[0]) / height, (window[3] - window[1]) / width)
-                large = share > LARGEST_SHARE or len(clump.cells) > MOST_CELLS
+                large = share > MAX_SHARE or len(clump.cells) > MAX_CELLS
                 ranked.append((large, -float(degrees[clump.cells].mean()), index, window))
         found += [min(ranked)] if ranked else []
     return [(index, window) for _, _, index, window in sorted(found)[:COUNT]]
@@ -57,7 +57,7 @@ def comparison(images: Images, results: Results) -> NDArray[np.uint8] | None:
 
     shown = [method for method in results.methods if method.group != "study"]
     tested = {one.image for _, one in results.tested[shown[0].name]} if shown else set()
-    clumps = chosen_clumps(images, tested)
+    clumps = choose_clumps(images, tested)
     if not clumps:
         return None
     examples: list[tuple[Any, list[Segmentation | None]]] = []

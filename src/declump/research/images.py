@@ -64,7 +64,7 @@ class Images:
         return found
 
 
-def put_aside(
+def store_images(
     images: Iterable[AnnotatedImage], folder: Path, progress: Callable[[int, int | None], None] | None = None
 ) -> Images:
     """Write all images into a folder.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from declump.compared import METHODS as COMPARED
 from declump.compared import find_method
 from declump.datasets import AnnotatedImage
-from declump.evidence.collect import gathered
+from declump.evidence.collect import collect_evidence
 from declump.evolution.evolve import Solver, evolve
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.trust_region import evolve_clump
@@ -22,7 +22,7 @@ from declump.records.segmentation import Segmentation
 from declump.regions import Regions
 from declump.research.ablations.examples import evolve_clump_by_examples
 from declump.research.ablations.level_sets import evolve_clump_by_level_sets
-from declump.shapes.prior import ShapePrior, turned_and_mirrored
+from declump.shapes.prior import ShapePrior, add_turned_copies
 from declump.training.prior import learn_prior
 
 SOLVERS: dict[str, Solver] = {
@@ -69,7 +69,7 @@ class Learning:
         if self.modes is not None:
             shapes = learn_prior(known, copies=False, reach=False, rays=self.rays, modes=0, with_examples=True).examples
             assert shapes is not None
-            every = ShapePrior.fit(turned_and_mirrored(shapes) if self.copies else shapes, explained=1.0)
+            every = ShapePrior.fit(add_turned_copies(shapes) if self.copies else shapes, explained=1.0)
             how["modes"] = min(self.modes, every.variances.size)
         if self.importance:
             how["importance"] = learn_importance(known, setting="paper", **how)
@@ -150,7 +150,7 @@ class Method:
             raise ValueError(f"the method {self.name!r} needs a ray model; give one with --rays, or --regions train")
         if complete:
             return segment(image, regions=regions, evidence="rays", rays=rays, prior=prior, setting=self.settings)
-        evidence = gathered(image, regions, "rays", model=rays)
+        evidence = collect_evidence(image, regions, "rays", model=rays)
         return evolve(regions.clump, regions.seeds, evidence=evidence, prior=prior, setting=self.settings)
 
     def record(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def available_methods(*, rays: bool) -> tuple[Method, ...]:
     return (*(method for method in OURS if rays or method.evidence != "rays"), *compared)
 
 
-def chosen_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[Method, ...]:
+def choose_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[Method, ...]:
     """Give methods by name, all of them for None, in the order of the tables.
 
     Raises

@@ -56,16 +56,16 @@ def train_networks(images: Images, fold: Fold, path: Path, *, steps: int, finger
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".declump-{os.getpid()}-{path.name}")
     try:
-        groups = [[targets.example_of(image) for image in teaching]]
-        groups.append(targets.simulated_examples(REGION_SMEARS, fold.number))
+        groups = [[targets.make_example(image) for image in teaching]]
+        groups.append(targets.simulate_examples(REGION_SMEARS, fold.number))
         trained, _ = loop.train(groups, [], steps=steps, size=4, seed=fold.number)
         export(trained, draft, card, shape=network.TRIED, free=network.FREE_AXES)
         # The regions that the ray network learns from were found by a network that knows these images, so that they are
         # somewhat too good; one training part allows no better.
-        seen = [ray_examples.example_of(image, [find_regions(image.image, model=draft)]) for image in teaching]
+        seen = [ray_examples.make_example(image, [find_regions(image.image, model=draft)]) for image in teaching]
         rays, curve = ray_loop.train(
-            [seen, ray_examples.simulated_examples(RAY_SMEARS, fold.number, draft)],
-            ray_examples.simulated_examples(CALIBRATION_SMEARS, CALIBRATION_SEED + fold.number, draft),
+            [seen, ray_examples.simulate_examples(RAY_SMEARS, fold.number, draft)],
+            ray_examples.simulate_examples(CALIBRATION_SMEARS, CALIBRATION_SEED + fold.number, draft),
             steps=steps, size=12, seed=fold.number,
         )  # fmt: skip
         factor, power = (float(curve[-1].get(name, 1.0)) for name in ("doubt_factor", "doubt_power"))

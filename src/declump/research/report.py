@@ -11,7 +11,7 @@ from declump import __version__
 from declump.research.data import DataSet
 from declump.research.examples import comparison
 from declump.research.methods import Method
-from declump.research.results import Results, gathered_results
+from declump.research.results import Results, collect_results
 from declump.research.runs import Run
 from declump.research.storage import write_bytes
 from declump.research.studies import TITLES, Study, milliseconds, study_tables
@@ -24,7 +24,7 @@ from declump.research.tables import (
     pixel_table,
     time_table,
 )
-from declump.research.writing.csv import comma_separated
+from declump.research.writing.csv import to_csv
 from declump.research.writing.latex import latex
 from declump.research.writing.markdown import markdown
 from declump.research.writing.page import html_page
@@ -69,7 +69,7 @@ def write_all(
     dict of str to Path
         Files to look at, by what they are.
     """
-    everything = gathered_results(run)
+    everything = collect_results(run)
     results = Results(everything.plan, tuple(methods), everything.tested, everything.facts)
     tables: list[Table] = [fold_table(run.images, run.plan, results)]
     if methods:
@@ -92,7 +92,7 @@ def write_all(
     text = [f"# {title}", "", *(f"- {name}: {value}" for name, value in facts.items())]
     for table in tables:
         text += ["", markdown(table, level=2)]
-        write_bytes(out / f"{table.name}.csv", comma_separated(table).encode())
+        write_bytes(out / f"{table.name}.csv", to_csv(table).encode())
     text += (
         ["", "## Visual comparison", "", "![one row an example, one column a method](comparison.png)"]
         if picture

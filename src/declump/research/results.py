@@ -63,7 +63,7 @@ class Results:
         return values[np.isfinite(values)]
 
 
-def gathered_results(run: Run) -> Results:
+def collect_results(run: Run) -> Results:
     """Read the parts of a run; what is run on every image once counts in every fold that tests the image."""
     parts = run.parts()
     tested, facts = {}, {}

@@ -100,7 +100,7 @@ def cuts_between_notches(mask: NDArray[np.bool_], outlines: list[SizedOutline]) 
     ----------
     mask : (H, W) bool
     outlines : list of SizedOutline
-        Of the mask; see :func:`sized_outlines`.
+        Of the mask; see :func:`trace_outlines`.
     """
     return [Cut(start, end, mask.shape) for start, end in _cuts(mask, find_notches(outlines))]
 
@@ -114,7 +114,7 @@ def find_notches(outlines: list[SizedOutline]) -> Notches:
     return Notches(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def sized_outlines(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list[SizedOutline]:
+def trace_outlines(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list[SizedOutline]:
     """Smooth outlines of a mask and of its holes.
 
     Parameters
@@ -131,7 +131,7 @@ def sized_outlines(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list
     tree = KDTree(deep)
     result = []
     for outline in find_contours(np.pad(mask, 1).astype(np.float64), 0.5):
-        points, length = evenly_smoothed(outline[:-1] - 1)
+        points, length = smooth_evenly(outline[:-1] - 1)
         # A point belongs to the object to whose outline, were it a disc, it is nearest.
         _, near = tree.query(points, k=range(1, min(8, len(deep)) + 1))
         ratios = np.linalg.norm(points[:, None] - deep[near], axis=2) / deep_depths[near]
@@ -140,7 +140,7 @@ def sized_outlines(mask: NDArray[np.bool_], deep: Floats, depth: Floats) -> list
     return result
 
 
-def evenly_smoothed(outline: Floats) -> tuple[Floats, float]:
+def smooth_evenly(outline: Floats) -> tuple[Floats, float]:
     """Smooth closed outline (n, 2), points about ``STEP`` apart, and its length."""
     from scipy import ndimage
 
@@ -158,7 +158,7 @@ def notch_places(points: Floats, length: float, sizes: Floats) -> tuple[NDArray[
     Parameters
     ----------
     points : (n, 2) float64
-        Row and column, evenly spaced, as :func:`evenly_smoothed` gives them.
+        Row and column, evenly spaced, as :func:`smooth_evenly` gives them.
     length : float
         Of the outline, in pixels.
     sizes : (n,) float64

@@ -14,11 +14,11 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.seeds.concavity import sized_outlines
+from declump.seeds.concavity import trace_outlines
 from declump.seeds.distance import deepest_places, depths
 from declump.seeds.outline import Outline
 from declump.seeds.parts import fine_parts
-from declump.seeds.region_graph import SIGHTS, Mosaic
+from declump.seeds.region_graph import SIGHTS, RegionGraph
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -65,7 +65,7 @@ def shipped_rule() -> JoiningRule:
         )
 
 
-def objects_of(piece: NDArray[np.bool_], rule: JoiningRule | None = None) -> NDArray[np.int32]:
+def find_objects(piece: NDArray[np.bool_], rule: JoiningRule | None = None) -> NDArray[np.int32]:
     """Divide a connected mask (H, W) into objects, numbered from 1, as its shape tells.
 
     Parameters
@@ -74,19 +74,19 @@ def objects_of(piece: NDArray[np.bool_], rule: JoiningRule | None = None) -> NDA
     rule : JoiningRule, optional
         By default the one that ships with declump.
     """
-    mosaic = fine_mosaic(piece)
+    mosaic = build_region_graph(piece)
     join_alike(mosaic, shipped_rule() if rule is None else rule)
     return mosaic.labels
 
 
-def fine_mosaic(piece: NDArray[np.bool_]) -> Mosaic:
+def build_region_graph(piece: NDArray[np.bool_]) -> RegionGraph:
     """Divide a connected mask (H, W) too finely."""
     depth = depths(piece)
-    outlines = sized_outlines(piece, deepest_places(depth), depth)
-    return Mosaic(fine_parts(piece, depth, outlines), depth, Outline.of(outlines))
+    outlines = trace_outlines(piece, deepest_places(depth), depth)
+    return RegionGraph(fine_parts(piece, depth, outlines), depth, Outline.of(outlines))
 
 
-def join_alike(mosaic: Mosaic, rule: JoiningRule) -> None:
+def join_alike(mosaic: RegionGraph, rule: JoiningRule) -> None:
     """Join the two neighbours for which most speaks, as long as anything does.
 
     First of all go the parts that show no object of their own, whatever their necks: the place between three discs may
@@ -114,7 +114,7 @@ def join_alike(mosaic: Mosaic, rule: JoiningRule) -> None:
         judge(mosaic.pairs_of(mosaic.join(*best)))
 
 
-def _join_covered(mosaic: Mosaic, rule: JoiningRule) -> None:
+def _join_covered(mosaic: RegionGraph, rule: JoiningRule) -> None:
     """Give parts whose discs are covered by their neighbours', the most covered first, to the most alike of these."""
 
     def share(name: int) -> float:
@@ -131,6 +131,6 @@ def _join_covered(mosaic: Mosaic, rule: JoiningRule) -> None:
             shares[name] = share(name)
 
 
-def _merits(mosaic: Mosaic, pairs: list[Pair], rule: JoiningRule) -> Floats:
+def _merits(mosaic: RegionGraph, pairs: list[Pair], rule: JoiningRule) -> Floats:
     """How much (N,) speaks for each pair to be one object."""
     return rule(np.array([mosaic.sight(*pair) for pair in pairs]).reshape(-1, len(SIGHTS)))

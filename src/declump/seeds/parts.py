@@ -29,7 +29,7 @@ def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64], outlines: l
     depth : (H, W) float64
         Of the piece; see :func:`declump.seeds.distance.depths`.
     outlines : list of SizedOutline
-        Of the piece; see :func:`declump.seeds.concavity.sized_outlines`.
+        Of the piece; see :func:`declump.seeds.concavity.trace_outlines`.
     """
     from scipy import ndimage
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from declump.seeds.concavity import Cut, cuts_between_notches, sized_outlines
+from declump.seeds.concavity import Cut, cuts_between_notches, trace_outlines
 from declump.seeds.distance import deepest_places, depths, middles
-from declump.seeds.joining import objects_of
+from declump.seeds.joining import find_objects
 
 Method = Literal["both", "distance", "concavity"]
 
@@ -22,11 +22,11 @@ def seeds_of_piece(piece: NDArray[np.bool_], method: Method) -> NDArray[np.float
     """Seeds (N, 2) of one connected piece (H, W); for the methods see :func:`declump.find_seeds`."""
     depth = depths(piece)
     if method == "both":
-        return middles(objects_of(piece), depth)
+        return middles(find_objects(piece), depth)
     deep = deepest_places(depth)
     if method == "distance":
         return deep
-    apart = _between(piece, cuts_between_notches(piece, sized_outlines(piece, deep, depth)))
+    apart = _between(piece, cuts_between_notches(piece, trace_outlines(piece, deep, depth)))
     return apart if len(apart) > 1 else middles(piece.astype(np.int32), depth)
 
 

@@ -31,9 +31,9 @@ SIGHTS = (
     "outside gained",
     "covered",
 )
-"""What is seen of two neighbours, in the order of :meth:`Mosaic.sight`; all but size and roughness without a unit."""
+"""What is seen of two neighbours, in the order of :meth:`RegionGraph.sight`; only size and roughness have a unit."""
 HALF_PIXEL = 0.5
-MOST_OUTSIDE = 3.0
+MAX_OUTSIDE = 3.0
 """Values beyond which it does not matter how much of a hull lies outside the mask."""
 RING = np.linspace(0, 2 * np.pi, 48, endpoint=False)
 DISC = np.concatenate([share * np.column_stack([np.sin(RING), np.cos(RING)]) for share in (1.0, 0.6)])
@@ -72,7 +72,7 @@ class Part:
         return 1 - self.area / self.hull_area
 
 
-class Mosaic:
+class RegionGraph:
     """The parts of a connected mask and the borders between them.
 
     Parameters
@@ -159,8 +159,8 @@ class Mosaic:
                 np.log(smaller / larger),
                 np.log(shallow),
                 np.hypot(*(one.place - two.place)) / (one.depth + two.depth),
-                min(both.outside / smaller, MOST_OUTSIDE),
-                np.clip(gained / smaller, -MOST_OUTSIDE, MOST_OUTSIDE),
+                min(both.outside / smaller, MAX_OUTSIDE),
+                np.clip(gained / smaller, -MAX_OUTSIDE, MAX_OUTSIDE),
                 self.covered(first if one.depth < two.depth else second),
             ]
         )

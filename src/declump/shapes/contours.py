@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump import _kernels
 
-MINIMUM_RAYS = 16
-LEAST_RADIUS = 0.5
+MIN_RAYS = 16
+MIN_RADIUS = 0.5
 """No evolved radius is less, in pixels: a seed lies in its cell."""
 RAY_STEP = 0.5
 """Distance in pixels between two looks at a mask along a ray; a crossing is then interpolated between two looks."""
@@ -35,8 +35,8 @@ def directions(rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     rows, columns : (K,) float64
         Sine and cosine of the angles ``2 pi k / K``.
     """
-    if rays < MINIMUM_RAYS:
-        raise ValueError(f"a contour needs at least {MINIMUM_RAYS} rays, not {rays}")
+    if rays < MIN_RAYS:
+        raise ValueError(f"a contour needs at least {MIN_RAYS} rays, not {rays}")
     angles = 2 * np.pi * np.arange(rays) / rays
     return np.sin(angles), np.cos(angles)
 

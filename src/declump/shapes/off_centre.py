@@ -17,7 +17,7 @@ SHARE = 0.2
 """How far seeds lie off the middle, in mean radii: standard deviation along either axis."""
 
 
-def seen_off_centre(prior: ShapePrior, share: float = SHARE) -> ShapePrior:
+def widen_for_offset(prior: ShapePrior, share: float = SHARE) -> ShapePrior:
     """Widen a prior for seeds that lie off the centres of the objects.
 
     Parameters

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.shapes.contours import MINIMUM_RAYS, ShapeExamples
+from declump.shapes.contours import MIN_RAYS, ShapeExamples
 from declump.shapes.reach import ReachModel
 
 EXPLAINED = 0.995
@@ -57,9 +57,9 @@ class ShapePrior:
         for name in ("mean", "modes", "variances"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
         rays, count = self.mean.size, self.variances.size
-        if self.mean.ndim != 1 or rays < MINIMUM_RAYS or self.modes.shape != (rays, count) or self.variances.ndim != 1:
+        if self.mean.ndim != 1 or rays < MIN_RAYS or self.modes.shape != (rays, count) or self.variances.ndim != 1:
             raise ValueError(
-                f"a prior has mean (K,) with K >= {MINIMUM_RAYS}, modes (K, t) and variances (t,); "
+                f"a prior has mean (K,) with K >= {MIN_RAYS}, modes (K, t) and variances (t,); "
                 f"given were {self.mean.shape}, {self.modes.shape} and {self.variances.shape}"
             )
         if not all(np.isfinite(part).all() for part in (self.mean, self.modes, self.variances)):
@@ -219,7 +219,7 @@ class ShapePrior:
             raise ValueError(f"{path} is not a prior that declump wrote ({error})") from error
 
 
-def turned_and_mirrored(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64]:
+def add_turned_copies(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64]:
     """Copies of shapes in evenly spaced directions, each also mirrored: a smear has no up and no handedness.
 
     Parameters

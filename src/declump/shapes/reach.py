@@ -31,7 +31,7 @@ class ReachModel:
     Attributes
     ----------
     weights : (F,) float64
-        One a feature of :func:`surroundings`.
+        One a feature of :func:`reach_features`.
     intercept : float
     spread : float
         Root mean square error of the model on its examples, in units of the size.
@@ -61,11 +61,11 @@ class ReachModel:
         size : float
             Mean radius of the cells of the prior in pixels.
         """
-        radii = surroundings(exits, seeds, size) @ self.weights + self.intercept
+        radii = reach_features(exits, seeds, size) @ self.weights + self.intercept
         return size * np.clip(radii, 0.1, FARTHEST)
 
 
-def surroundings(exits: Floats, seeds: NDArray[np.int64], size: float) -> Floats:
+def reach_features(exits: Floats, seeds: NDArray[np.int64], size: float) -> Floats:
     """Features (N, K, F) of what lies along each ray and to its sides, in units of the size.
 
     Three profiles are looked at, each through windows of several widths: the distance to the clump's outline, the
@@ -111,7 +111,7 @@ def fit_reach(features: Floats, radii: Floats, size: float) -> ReachModel:
     Parameters
     ----------
     features : (M, K, F)
-        Their :func:`surroundings`.
+        Their :func:`reach_features`.
     radii : (M, K)
         Pixels.
     size : float

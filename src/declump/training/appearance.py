@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 
-def restained(image: Tensor, rng: np.random.Generator) -> Tensor:
+def restain(image: Tensor, rng: np.random.Generator) -> Tensor:
     """Another exposure, stain and light of an image (3, H, W) of luminance and chrominance."""
     density = -torch.log(image[:1].clamp(0.02, 2.0))
     luminance = torch.exp(-density * float(np.exp(rng.normal(0, 0.25))))

@@ -46,7 +46,7 @@ def restore(path: Path, network: nn.Module, mean: nn.Module, optimiser: torch.op
     return training["step"], training["curve"]
 
 
-def kept_network(path: Path) -> dict[str, Tensor]:
+def load_network(path: Path) -> dict[str, Tensor]:
     """Read the weights of the mean network of a checkpoint."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no checkpoint {path}; give the ...-training.zip of an earlier training")

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from declump.training.checkpoint import Curve, keep, kept_network, restore
+from declump.training.checkpoint import Curve, keep, load_network, restore
 
 RATE = 2e-3
 DECAY = 1e-3
@@ -63,7 +63,7 @@ def fit(
     """
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
     if start is not None:
-        network.load_state_dict(kept_network(start))
+        network.load_state_dict(load_network(start))
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     mean = copy.deepcopy(network)
     first = 0

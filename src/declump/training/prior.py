@@ -13,8 +13,8 @@ from declump.datasets import AnnotatedImage
 from declump.records.clump import Clump, split_clumps
 from declump.records.importance import Importance
 from declump.shapes.contours import first_exits, shape_examples
-from declump.shapes.prior import ShapePrior, turned_and_mirrored
-from declump.shapes.reach import ReachModel, fit_reach, surroundings
+from declump.shapes.prior import ShapePrior, add_turned_copies
+from declump.shapes.reach import ReachModel, fit_reach, reach_features
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class AnnotatedClump:
     radii: NDArray[np.float64]
 
 
-def annotated_clumps(
+def collect_clumps(
     images: Iterable[AnnotatedImage], *, rays: int = 360, progress: Callable[[str], None] | None = None
 ) -> list[list[AnnotatedClump]]:
     """Give the clumps that images are learnt from, one list an image.
@@ -121,12 +121,12 @@ def learn_prior(
     -------
     ShapePrior
     """
-    clumps = [clump for image in annotated_clumps(images, rays=rays, progress=progress) for clump in image]
+    clumps = [clump for image in collect_clumps(images, rays=rays, progress=progress) for clump in image]
     shapes = np.concatenate([clump.radii for clump in clumps])
     cells = sum(clump.whole.size for clump in clumps)
     notes = {**(card or {}), "cells": cells, "whole cells": len(shapes), "turned and mirrored copies": copies}
     weights, in_covariance = _weights(importance, len(shapes), notes)
-    examples = turned_and_mirrored(shapes) if copies else shapes
+    examples = add_turned_copies(shapes) if copies else shapes
     if weights is not None:
         weights = np.tile(weights, len(examples) // len(shapes))
     prior = ShapePrior.fit(examples, weights=weights, in_covariance=in_covariance, modes=modes, card=notes)
@@ -149,7 +149,7 @@ def learn_reach(clumps: Iterable[AnnotatedClump], size: float) -> ReachModel:
         if known.whole.any():
             seeds, rays = known.clump.seeds, known.radii.shape[1]
             exits = np.stack([first_exits(known.clump.mask, seed, rays) for seed in seeds])
-            features.append(surroundings(exits, seeds, size)[known.whole])
+            features.append(reach_features(exits, seeds, size)[known.whole])
             radii.append(known.radii)
     return fit_reach(np.concatenate(features), np.concatenate(radii), size)
 

@@ -9,7 +9,7 @@ import numpy as np
 from declump.simulate import Smear, smear
 
 
-def simulated_smears(count: int, seed: int) -> Iterator[Smear]:
+def simulate_smears(count: int, seed: int) -> Iterator[Smear]:
     """Make smears of all stains, sparse and crowded."""
     rng = np.random.default_rng(seed)
     for index in range(count):

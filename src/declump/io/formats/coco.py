@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.formats.parts import run_lengths
-from declump.io.formats.parts.metadata import mark
-from declump.io.formats.parts.rebuilding import filled, from_outlines, from_pixels
+from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.rebuilding import fill_polygon, from_outlines, from_pixels
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.records.crops import Crop, cell_crops, nucleus_crops
 from declump.records.segmentation import Segmentation
@@ -54,7 +54,7 @@ def write(result: Result, path: Path) -> None:
             annotation["nucleus"] = _runs(nucleus, segmentation.shape)
         annotations.append(annotation)
     document = {
-        "info": {"description": "cells found by declump", "declump": mark(segmentation, "coco")},
+        "info": {"description": "cells found by declump", "declump": metadata(segmentation, "coco")},
         "licenses": [],
         "images": [{"id": 1, "file_name": PICTURE, "height": height, "width": width}],
         "categories": [{"id": 1, "name": "cell", "supercategory": "cell"}],
@@ -107,9 +107,9 @@ def _pixels(segmentation: Any, shape: tuple[int, int]) -> Crop:
     """Pixels of run lengths, plain or compressed, or of polygons."""
     if isinstance(segmentation, dict):
         counts = segmentation["counts"]
-        return run_lengths.decode(counts, shape) if isinstance(counts, str) else run_lengths.filled(counts, shape)
+        return run_lengths.decode(counts, shape) if isinstance(counts, str) else run_lengths.fill_runs(counts, shape)
     mask = np.zeros(shape, np.bool_)
     for polygon in segmentation:
-        part = filled(_points(polygon), shape)
+        part = fill_polygon(_points(polygon), shape)
         mask[part.box] |= part.mask
     return Crop.of(mask)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from declump.io.formats.parts.metadata import mark
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.result import Result
 from declump.records.crops import cell_crops
 
@@ -34,7 +34,7 @@ def write(result: Result, path: Path) -> None:
         photometric="minisblack",
         compression="zlib",
         compressionargs={"level": 1},
-        description=json.dumps({**mark(segmentation, "flat"), "note": LOSS}),
+        description=json.dumps({**metadata(segmentation, "flat"), "note": LOSS}),
         metadata=None,
         software="declump",
     )

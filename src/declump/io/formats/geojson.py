@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.metadata import mark
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tables import Columns, columns
-from declump.io.formats.parts.tracing import nucleus_traces
+from declump.io.formats.parts.tracing import trace_nuclei
 
 FILE = "cells.geojson"
 COMPRESSED_FILE = "cells.geojson.gz"
@@ -41,7 +41,7 @@ def write_compressed(result: Result, path: Path) -> None:
 @lru_cache(maxsize=1)  # the plain and the compressed file hold the same
 def _document(result: Result) -> bytes:
     segmentation, table = result.segmentation, columns(result)
-    nuclei, outlines = nucleus_traces(segmentation), segmentation.polygons
+    nuclei, outlines = trace_nuclei(segmentation), segmentation.polygons
     lines = []
     for index in np.flatnonzero(np.count_nonzero(segmentation.radii, axis=1) > 2).tolist():
         geometry, nucleus = _polygon(outlines[index]), nuclei[index]
@@ -56,7 +56,7 @@ def _document(result: Result) -> bytes:
         parts = [f'"type":"Feature","id":"{name}","geometry":{geometry}']
         parts += [f'"nucleusGeometry":{_polygon(nucleus)}'] if nucleus is not None else []
         lines.append(f'{{{",".join(parts)},"properties":{json.dumps(properties, separators=(",", ":"))}}}')
-    head, features = json.dumps(mark(segmentation, "geojson")), ",\n".join(lines)
+    head, features = json.dumps(metadata(segmentation, "geojson")), ",\n".join(lines)
     return f'{{"type":"FeatureCollection","declump":{head},"features":[\n{features}\n]}}\n'.encode()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from declump.io.decoding import decoded_pages
-from declump.io.formats.parts.metadata import mark
+from declump.io.decoding import decode_pages
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
@@ -28,7 +28,7 @@ def write(result: Result, path: Path) -> None:
                 photometric="minisblack",
                 compression="zlib",
                 compressionargs={"level": 1},
-                description=None if index else json.dumps(mark(result.segmentation, "planes")),
+                description=None if index else json.dumps(metadata(result.segmentation, "planes")),
                 metadata=None,
                 software="declump",
             )
@@ -39,7 +39,7 @@ def read(path: Path) -> Segmentation:
 
     Lost are nuclei, parts outside the image, the records of the clumps, and the numbers of cells after an empty one.
     """
-    planes = list(decoded_pages(path))
+    planes = list(decode_pages(path))
     count = max(int(plane.max()) for plane in planes)
     found = zip(*(label_crops(plane, count) for plane in planes), strict=True)
     cells = [crop for crops in found for crop in crops if crop.area]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import decoded_pages
-from declump.io.formats.parts.metadata import mark
+from declump.io.decoding import decode_pages
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
 from declump.records.crops import Crop, cell_crops
@@ -43,7 +43,7 @@ def write(result: Result, path: Path) -> None:
                 rowsperstrip=STRIP,
                 photometric="minisblack",
                 compression="zlib",
-                description=None if index else json.dumps(mark(segmentation, "masks")),
+                description=None if index else json.dumps(metadata(segmentation, "masks")),
                 metadata=None,
                 software="declump",
             )
@@ -57,7 +57,7 @@ def _strips(page: NDArray[np.uint8]) -> Iterator[bytes]:
 def read(path: Path) -> Segmentation:
     """Rebuild the cells from their pixels; nuclei, empty cells, parts outside the image and records are lost."""
     height, width, cells = 0, 0, []
-    for page in decoded_pages(path):
+    for page in decode_pages(path):
         height, width = page.shape
         cells.append(Crop.of(page > 0))
     return from_pixels([cell for cell in cells if cell.area], (height, width))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.metadata import mark
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.result import Result
 
@@ -35,7 +35,7 @@ def write(result: Result, path: Path) -> None:
         labels["nuclei"] = segmentation.nuclei
     if segmentation.second_nuclei is not None:
         labels["second-nuclei"] = segmentation.second_nuclei
-    own: dict[str, Any] = {"declump": mark(segmentation, "ome-zarr")}
+    own: dict[str, Any] = {"declump": metadata(segmentation, "ome-zarr")}
     if image is not None:
         pixels = np.asarray(image)
         pixels = pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from declump.io.formats.parts.metadata import KEY, mark
+from declump.io.formats.parts.metadata import KEY, metadata
 from declump.io.formats.parts.result import Result
 
 FILE = "overlay.png"
@@ -19,5 +19,5 @@ def write(result: Result, path: Path) -> None:
     from declump.pictures import overlay
 
     text = PngInfo()
-    text.add_text(KEY, json.dumps(mark(result.segmentation, "overlay")))
+    text.add_text(KEY, json.dumps(metadata(result.segmentation, "overlay")))
     Image.fromarray(overlay(result.segmentation, result.image)).save(path, pnginfo=text, compress_level=1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from declump.io.formats.parts.extras import needed
-from declump.io.formats.parts.metadata import mark
+from declump.io.formats.parts.extras import require
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tables import columns
 
@@ -21,8 +21,8 @@ def write(result: Result, path: Path) -> None:
     ValueError
         If pyarrow is not installed.
     """
-    parquet = needed("pyarrow.parquet", "tables", "the format 'parquet'")
-    pyarrow = needed("pyarrow", "tables", "the format 'parquet'")
+    parquet = require("pyarrow.parquet", "tables", "the format 'parquet'")
+    pyarrow = require("pyarrow", "tables", "the format 'parquet'")
     table = pyarrow.table({name: pyarrow.array(values) for name, values in columns(result).items()})
-    described = table.replace_schema_metadata({"declump": json.dumps(mark(result.segmentation, "parquet"))})
+    described = table.replace_schema_metadata({"declump": json.dumps(metadata(result.segmentation, "parquet"))})
     parquet.write_table(described, path, compression="zstd")

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.metadata import mark
+from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.planes import fewest_planes, overlaps
 from declump.io.formats.parts.result import DECIMALS, Result
-from declump.io.formats.parts.tracing import nucleus_traces
-from declump.pictures import COLOURS, DASH, GAP, WIDTH, displayed
+from declump.io.formats.parts.tracing import trace_nuclei
+from declump.pictures import COLOURS, DASH, GAP, WIDTH, to_display
 from declump.records.crops import cell_crops
 
 FILE = "overlay.svg"
@@ -29,15 +29,15 @@ def write(result: Result, path: Path) -> None:
     segmentation = result.segmentation
     height, width = segmentation.shape
     hidden = segmentation.hidden_edges
-    planes, nuclei = fewest_planes(overlaps(cell_crops(segmentation))), nucleus_traces(segmentation)
+    planes, nuclei = fewest_planes(overlaps(cell_crops(segmentation))), trace_nuclei(segmentation)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
-        f"<desc>{json.dumps(mark(segmentation, 'svg'))}</desc>",
+        f"<desc>{json.dumps(metadata(segmentation, 'svg'))}</desc>",
         f"<style>path {{ fill: none; stroke-width: {WIDTH:g}; stroke-linejoin: round }} "
         f".hidden {{ stroke-dasharray: {DASH:g} {GAP:g} }} .nucleus {{ stroke-width: {WIDTH / 2:g} }}</style>",
     ]
     if result.image is not None:
-        picture = displayed(result.image)
+        picture = to_display(result.image)
         data = base64.b64encode(_png(picture[..., 0] if result.image.ndim == 2 else picture)).decode()
         lines.append(f'<image width="{width}" height="{height}" href="data:image/png;base64,{data}"/>')
     for index, vertices in enumerate(segmentation.polygons):

@@ -91,7 +91,7 @@ def _aligned(clump: Clump, shapes: Floats) -> tuple[Floats, Floats, Floats]:
     radii = np.empty((*scales.shape, rays))
     for cell, example in np.ndindex(*scales.shape):
         turned = np.roll(shapes[example], round(rotations[cell, example] * rays / (2 * np.pi)))
-        radii[cell, example] = np.maximum(scales[cell, example] * turned, contours.LEAST_RADIUS)
+        radii[cell, example] = np.maximum(scales[cell, example] * turned, contours.MIN_RADIUS)
     return radii, scales, rotations
 
 
@@ -121,9 +121,9 @@ class _Choice:
 
     def gains(self, cell: int) -> NDArray[np.int64]:
         """By how many pixels each example (N,) at a cell lowers the discrepancy, against none at all."""
-        worths = np.where(self.layers > 0, 0, np.where(self.clump.mask, 1, -1)).astype(np.int8)
+        pixel_scores = np.where(self.layers > 0, 0, np.where(self.clump.mask, 1, -1)).astype(np.int8)
         row, column = self.clump.seeds[cell]
-        sums = kernels.worths_inside(worths, row, column, self.candidates[cell], *self.directions, self.table)
+        sums = kernels.sum_pixel_scores(pixel_scores, row, column, self.candidates[cell], *self.directions, self.table)
         return np.asarray(sums)
 
     def take_turns(self, threshold: float) -> bool:
@@ -141,7 +141,7 @@ class _Choice:
         return changed
 
 
-def worths_by_masks(worths: NDArray[np.integer], seed: NDArray[np.int64], radii: Floats) -> NDArray[np.int64]:
+def sum_scores_by_masks(pixel_scores: NDArray[np.integer], seed: NDArray[np.int64], radii: Floats) -> NDArray[np.int64]:
     """Sum ``worths`` (H, W) inside each outline (N, K) round a seed: the text to read of the compiled kernel."""
-    shape = (worths.shape[0], worths.shape[1])
-    return np.array([worths[contours.to_mask(seed, outline, shape)].sum() for outline in radii], dtype=np.int64)
+    shape = (pixel_scores.shape[0], pixel_scores.shape[1])
+    return np.array([pixel_scores[contours.to_mask(seed, outline, shape)].sum() for outline in radii], dtype=np.int64)

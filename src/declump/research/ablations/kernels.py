@@ -10,16 +10,16 @@ from declump._kernels.types import ON_EDGE, Floats, Ints, Table
 
 
 @njit(cache=True, nogil=True)
-def worths_inside(
-    worths: Ints, row: int, column: int, radii: Floats, rises: Floats, runs: Floats, table: Table
+def sum_pixel_scores(
+    pixel_scores: Ints, row: int, column: int, radii: Floats, rises: Floats, runs: Floats, table: Table
 ) -> Ints:
     """Sum ``worths`` (H, W) over the pixels inside each of N outlines round one seed.
 
-    Twin of :func:`declump.research.ablations.examples.worths_by_masks`; ``table`` as in :func:`hard_discrepancy`.
+    Twin of :func:`declump.research.ablations.examples.sum_scores_by_masks`; ``table`` as in :func:`hard_discrepancy`.
     """
     starts, d_rows, d_columns, distances, _ = table
     outlines, rays = radii.shape
-    height, width = worths.shape
+    height, width = pixel_scores.shape
     sums = np.zeros(outlines, dtype=np.int64)
     for outline in range(outlines):
         for sector in range(rays):
@@ -37,5 +37,5 @@ def worths_inside(
                     and 0 <= at_column < width
                     and (distances[entry] < certain or edge_x * (y - start_y) - edge_y * (x - start_x) > ON_EDGE)
                 ):
-                    sums[outline] += worths[at_row, at_column]
+                    sums[outline] += pixel_scores[at_row, at_column]
     return sums

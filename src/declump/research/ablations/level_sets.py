@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.compared.level_sets import Flow, evolved, largest_piece, step_function, window_of
-from declump.evolution.objective import POSE_UNITS, Landscape
+from declump.compared.level_sets import Flow, evolve_level_set, find_window, largest_piece, step_function
+from declump.evolution.objective import POSE_UNITS, ClumpObjective
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import Evolution, Stopped
 from declump.records.clump import Clump
@@ -48,7 +48,7 @@ def evolve_clump_by_level_sets(
     prior : ShapePrior
     settings : Settings
         Heeded are what shapes cost and their bounds, the start, and when to stop: a round in which less than the share
-        ``least_decrease`` of the clump's pixels changes hands is the last.
+        ``min_decrease`` of the clump's pixels changes hands is the last.
     scale : float
         Size of the objects relative to the prior's examples.
     evidence : Evidence, optional
@@ -59,41 +59,41 @@ def evolve_clump_by_level_sets(
     Evolution
         Radii of the level sets; coefficients, scales and rotations of the hypotheses nearest to them.
     """
-    landscape = Landscape(clump, prior, settings, scale)
-    state = landscape.start()
+    objective = ClumpObjective(clump, prior, settings, scale)
+    state = objective.start()
     radii, parameters = state.radii.copy(), state.parameters.copy()
     shape = (clump.mask.shape[0], clump.mask.shape[1])
     masks = [contours.to_mask(seed, outline, shape) for seed, outline in zip(clump.seeds, radii, strict=True)]
     layers = np.sum(masks, axis=0, dtype=np.int64)
     cut = np.zeros(radii.shape, dtype=np.bool_)
     # What a pixel of misfit along an outline weighs against the price of a shape, as in the soft discrepancy.
-    precision = 2 * np.pi * float(landscape.mean.mean()) / (prior.rays * landscape.softness)
-    history = [landscape.hard(radii)]
+    precision = 2 * np.pi * float(objective.mean.mean()) / (prior.rays * objective.softness)
+    history = [objective.hard(radii)]
     stopped: Stopped = "bound"
     for _ in range(settings.steps):
-        if history[-1] <= settings.explained * landscape.size:
+        if history[-1] <= settings.explained * objective.size:
             break
         changed = 0
         for index, seed in enumerate(clump.seeds):
             if not cut[index].all():
                 # Rays that the image border cuts tell nothing.
                 precisions = np.where(cut[index], 0.0, precision)
-                parameters[index] = landscape.nearest(radii[index, None], precisions[None])[0]
-            hypothesis = _radii(landscape, parameters[index])
+                parameters[index] = objective.nearest(radii[index, None], precisions[None])[0]
+            hypothesis = _radii(objective, parameters[index])
             target = contours.to_mask(seed, hypothesis, shape)
             others = layers - masks[index] > 0
-            moved = _moved(masks[index], target, clump.mask, others, landscape.softness)
+            moved = _moved(masks[index], target, clump.mask, others, objective.softness)
             changed += int(np.count_nonzero(moved != masks[index]))
             layers += moved.astype(np.int64) - masks[index]
             masks[index] = moved
             outline, cut[index] = contours.outermost_crossings(moved, seed, prior.rays)
             # Beyond the image border the hypothesis goes on.
             radii[index] = np.maximum(outline, np.where(cut[index], hypothesis, 0.5))
-        history.append(landscape.hard(radii))
-        if changed <= settings.least_decrease * landscape.size:
+        history.append(objective.hard(radii))
+        if changed <= settings.min_decrease * objective.size:
             stopped = "no decrease"
             break
-    if history[-1] <= settings.explained * landscape.size:
+    if history[-1] <= settings.explained * objective.size:
         stopped = "explained"
     return Evolution(
         radii,
@@ -105,10 +105,10 @@ def evolve_clump_by_level_sets(
     )
 
 
-def _radii(landscape: Landscape, parameters: Floats) -> Floats:
+def _radii(objective: ClumpObjective, parameters: Floats) -> Floats:
     """Radii (K,) in pixels of the hypothesis of one cell's parameters (t + 2,)."""
     log_scale, rotation = parameters[-2:] * POSE_UNITS
-    shape = np.exp(log_scale) * (landscape.mean + landscape.modes @ parameters[:-2])
+    shape = np.exp(log_scale) * (objective.mean + objective.modes @ parameters[:-2])
     return np.maximum(contours.rotate(shape, rotation), 0.5)
 
 
@@ -116,13 +116,13 @@ def _moved(mask: Mask, target: Mask, clump: Mask, others: Mask, softness: float)
     """Mask (h, w) of a cell after its level set moved; one that vanishes stays as it was."""
     from scipy import ndimage
 
-    window = window_of(mask | target, ROOM)
+    window = find_window(mask | target, ROOM)
     inner = target[window]
     outwards = ndimage.distance_transform_edt(~inner) - ndimage.distance_transform_edt(inner)
     push = CLUMP * np.where(clump[window], -1.0, 1.0)
     push += OVERLAP * (others[window] & clump[window])
     push += SHAPE * np.clip(outwards / softness, -1, 1)
-    inside = evolved(step_function(mask[window]), FLOW, STEPS, push=push) <= 0
+    inside = evolve_level_set(step_function(mask[window]), FLOW, STEPS, push=push) <= 0
     result = np.zeros_like(mask)
     result[window] = largest_piece(inside)
     return result if result.any() else mask

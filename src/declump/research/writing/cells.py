@@ -7,7 +7,7 @@ import numpy as np
 from declump.research.tables import Cell, Row
 
 
-def shown(cell: Cell | None, plus_minus: str = " ± ", nothing: str = "") -> str:
+def format_cell(cell: Cell | None, plus_minus: str = " ± ", nothing: str = "") -> str:
     """Text of an entry: value and spread, or what stands for them."""
     if cell is None:
         return nothing

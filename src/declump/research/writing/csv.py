@@ -12,7 +12,7 @@ from declump.research.tables import Table
 COLUMNS = ("method", "title", "source", "figure", "value", "spread", "count")
 
 
-def comma_separated(table: Table) -> str:
+def to_csv(table: Table) -> str:
     """Text of a table: method, its title, whose figure it is, which, its value, spread, count, and further numbers."""
     cells = [cell for row in table.rows for cell in row.cells if cell is not None]
     more = sorted({name for cell in cells for name in cell.more})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from declump.research.tables import Table
-from declump.research.writing.cells import best, shown
+from declump.research.writing.cells import best, format_cell
 
 _AS_WIDE_AS_THE_PAGE = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Shrinks what follows if it is wider than the page."""
@@ -19,7 +19,7 @@ def latex(table: Table) -> str:
     lines += [rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}", r"\toprule", rf"{head} \\", r"\midrule"]
     winners = [best(table.rows, index, name) for index, name in enumerate(table.columns)]
     for row in table.rows:
-        texts = [_escaped(shown(cell)) for cell in row.cells]
+        texts = [_escaped(format_cell(cell)) for cell in row.cells]
         if row.source == "printed":
             texts = [rf"\textit{{{text}}}" if text else "" for text in texts]
         else:

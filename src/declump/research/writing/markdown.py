@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from declump.research.tables import Table
-from declump.research.writing.cells import best, shown
+from declump.research.writing.cells import best, format_cell
 
 
 def markdown(table: Table, *, level: int = 3) -> str:
@@ -14,7 +14,7 @@ def markdown(table: Table, *, level: int = 3) -> str:
     lines.append(f"|---|{'---|' * len(table.columns)}")
     winners = [best(table.rows, index, name) for index, name in enumerate(table.columns)]
     for row in table.rows:
-        texts = [shown(cell) for cell in row.cells]
+        texts = [format_cell(cell) for cell in row.cells]
         if row.source == "printed":
             texts = [f"*{text}*" if text else "" for text in texts]
         else:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from declump.research.tables import Table
-from declump.research.writing.cells import best, shown
+from declump.research.writing.cells import best, format_cell
 
 STYLE = """
 body { margin: 0 auto; max-width: 1500px; padding: 1rem; color: #1d2329; background: #fff; }
@@ -82,7 +82,7 @@ def _table(table: Table) -> str:
         cells = []
         for cell, winner in zip(row.cells, winners, strict=True):
             mark = ' class="best"' if row.source == "ours" and winner == row.method else ""
-            cells.append(f"<td{mark}>{escape(shown(cell))}</td>")
+            cells.append(f"<td{mark}>{escape(format_cell(cell))}</td>")
         lines.append(f'<tr class="{row.source}"><th scope="row">{escape(row.label)}</th>{"".join(cells)}</tr>')
     body = "".join(lines)
     return f'<div class="wide"><table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table></div>'

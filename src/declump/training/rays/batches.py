@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from declump.evidence.windows import STEP, View, places, window
-from declump.training.appearance import restained
-from declump.training.rays.examples import RayExample, Sight, true_radii
+from declump.evidence.windows import STEP, View, sample_points, sample_window
+from declump.training.appearance import restain
+from declump.training.rays.examples import ExampleView, RayExample, true_radii
 
 JITTER = 2.0
 """Standard deviation in pixels by which a seed is moved."""
@@ -35,7 +35,7 @@ def batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple
     drawn = [_drawn(groups[index % len(groups)], rng) for index in range(size)]
     windows = torch.from_numpy(np.stack([part[0] for part in drawn]))
     for index in range(size):
-        windows[index, :3] = restained(windows[index, :3], rng)
+        windows[index, :3] = restain(windows[index, :3], rng)
         noise = rng.normal(0, abs(rng.normal(0, 0.02)), windows.shape[2:]).astype(np.float32)
         windows[index, 0] += torch.from_numpy(noise)
     radii, counted = (torch.from_numpy(np.stack([part[which] for part in drawn])) for which in (1, 2))
@@ -61,7 +61,7 @@ def _drawn(
 
 
 def _seen(
-    sight: Sight,
+    sight: ExampleView,
     number: int,
     seed: NDArray[np.float64],
     view: View,
@@ -71,10 +71,10 @@ def _seen(
     """A window in which some nuclei are missing, and there may be one too many."""
     others = np.delete(sight.seeds, np.union1d(hidden, number) - 1, axis=0)
     if rng.random() >= FALSE:
-        return window(sight.around, seed, number, others, view, hidden)
+        return sample_window(sight.around, seed, number, others, view, hidden)
     distance, angle = rng.uniform(15, 80), rng.uniform(0, 2 * np.pi)
     false = seed + distance * np.array([np.sin(angle), np.cos(angle)])
-    seen = window(sight.around, seed, number, np.vstack([others, false]), view, hidden)
-    rows, columns = places(seed, view)
+    seen = sample_window(sight.around, seed, number, np.vstack([others, false]), view, hidden)
+    rows, columns = sample_points(seed, view)
     seen[4][np.hypot(rows - false[0], columns - false[1]) < rng.uniform(1, 2) * FALSE_RADIUS] = 1
     return seen

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
-from declump.evidence.windows import DEPTHS, STEP, Surroundings, View, surroundings
+from declump.evidence.windows import DEPTHS, STEP, Surroundings, View, prepare_surroundings
 from declump.records.regions import Regions, seeds_from_labels
 from declump.regions.find import find_regions
 from declump.simulate import Smear
-from declump.training.smears import simulated_smears
+from declump.training.smears import simulate_smears
 
 FINER = 4
 """True outlines are looked for in steps this many times finer than a window's."""
@@ -23,7 +23,7 @@ SHARED = 0.4
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class ExampleView:
     """One image with one kind of regions.
 
     Attributes
@@ -58,13 +58,13 @@ class RayExample:
     shape : (H, W)
     """
 
-    sights: Sequence[Sight]
+    sights: Sequence[ExampleView]
     masks: Sequence[NDArray[np.bool_]]
     corners: NDArray[np.int64]
     shape: tuple[int, int]
 
 
-def example_of(annotated: AnnotatedImage | Smear, found: Sequence[Regions] = ()) -> RayExample:
+def make_example(annotated: AnnotatedImage | Smear, found: Sequence[Regions] = ()) -> RayExample:
     """Make an example from an annotated image, and regions found in it."""
     if isinstance(annotated, Smear):
         numbers = np.arange(1, len(annotated.cells) + 1)[:, None, None]
@@ -73,25 +73,25 @@ def example_of(annotated: AnnotatedImage | Smear, found: Sequence[Regions] = ())
         labels = annotated.nucleus_labels
     boxes = [_box(mask) for mask in annotated.cells]
     return RayExample(
-        [_true_sight(annotated, labels), *(_found_sight(annotated, labels, regions) for regions in found)],
+        [_true_view(annotated, labels), *(_found_view(annotated, labels, regions) for regions in found)],
         [mask[box] for mask, box in zip(annotated.cells, boxes, strict=True)],
         np.array([[part.start for part in box] for box in boxes], dtype=np.int64).reshape(-1, 2),
         (labels.shape[0], labels.shape[1]),
     )
 
 
-def simulated_examples(count: int, seed: int, model: Path) -> list[RayExample]:
+def simulate_examples(count: int, seed: int, model: Path) -> list[RayExample]:
     """Make examples from simulated smears, with true regions and with those that a model finds."""
-    return [example_of(made, [find_regions(made.image, model=model)]) for made in simulated_smears(count, seed)]
+    return [make_example(made, [find_regions(made.image, model=model)]) for made in simulate_smears(count, seed)]
 
 
-def _true_sight(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32]) -> Sight:
+def _true_view(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32]) -> ExampleView:
     visible = np.flatnonzero(np.bincount(labels.ravel(), minlength=len(annotated.cells) + 1)[1:])
-    around = surroundings(annotated.image, annotated.clump, labels, STEP)
-    return Sight(around, annotated.seeds, visible, visible + 1)
+    around = prepare_surroundings(annotated.image, annotated.clump, labels, STEP)
+    return ExampleView(around, annotated.seeds, visible, visible + 1)
 
 
-def _found_sight(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32], regions: Regions) -> Sight:
+def _found_view(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32], regions: Regions) -> ExampleView:
     size = (len(annotated.cells) + 1, int(regions.nuclei.max()) + 1)
     shared = np.bincount((labels.astype(np.int64) * size[1] + regions.nuclei).ravel(), minlength=size[0] * size[1])
     shared = shared.reshape(size)
@@ -104,8 +104,8 @@ def _found_sight(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32], r
         if number and shared[cell, number] > SHARED * areas[cell] and shared[cell].argmax() == number
     ]
     cells, numbers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    around = surroundings(annotated.image, regions.clump, regions.nuclei, STEP)
-    return Sight(around, seeds_from_labels(regions.nuclei), cells, numbers)
+    around = prepare_surroundings(annotated.image, regions.clump, regions.nuclei, STEP)
+    return ExampleView(around, seeds_from_labels(regions.nuclei), cells, numbers)
 
 
 def true_radii(

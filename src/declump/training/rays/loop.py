@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from declump.evidence.windows import ANGLES, DEPTHS, STEP, View, window
+from declump.evidence.windows import ANGLES, DEPTHS, STEP, View, sample_window
 from declump.training.checkpoint import Curve
 from declump.training.loop import Progress, fit
 from declump.training.rays.batches import batch
@@ -22,7 +22,7 @@ BLUR = 0.8
 """Width in steps of the distribution that a true radius stands for."""
 GROUPS = 20
 """Groups of like doubt that the calibration is drawn through."""
-LEAST_ERROR = 0.05
+MIN_ERROR = 0.05
 """Errors below this many steps are those of the drawing."""
 MEAN_WEIGHT = 0.05
 """Weight of the error of the mean, in steps, beside the cross-entropy."""
@@ -94,7 +94,7 @@ def predictions(
         sight = example.sights[0]
         for cell, number in zip(sight.cells, sight.numbers, strict=True):
             seed = sight.seeds[number - 1]
-            seen = window(sight.around, seed, number, np.delete(sight.seeds, number - 1, axis=0), view)
+            seen = sample_window(sight.around, seed, number, np.delete(sight.seeds, number - 1, axis=0), view)
             mean, deviation = moments(network(torch.from_numpy(seen)[None]))
             told.append(mean[0].numpy())
             doubts.append(deviation[0].numpy())
@@ -132,6 +132,6 @@ def calibration(errors: NDArray[np.float32], doubts: NDArray[np.float32]) -> tup
     order = np.argsort(doubts, kind="stable")
     groups = np.array_split(order, min(GROUPS, len(order)))
     at = np.array([np.log(doubts[group]).mean() for group in groups])
-    within = np.log(np.maximum([np.percentile(errors[group], 68.27) for group in groups], LEAST_ERROR))
+    within = np.log(np.maximum([np.percentile(errors[group], 68.27) for group in groups], MIN_ERROR))
     power, intercept = np.polyfit(at, within, 1) if np.ptp(at) > 0 else (0.0, within[0])
     return float(np.exp(intercept)), float(power)

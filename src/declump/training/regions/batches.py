@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from declump.training.appearance import restained
+from declump.training.appearance import restain
 from declump.training.regions.targets import Example
 
 WINDOW = 192
@@ -49,7 +49,7 @@ def _cut(examples: Sequence[Example], rng: np.random.Generator) -> NDArray[np.fl
     example = examples[int(rng.integers(len(examples)))]
     top, left = _corner(example, rng)
     window = (slice(top, top + TURNED), slice(left, left + TURNED))
-    answers: list[NDArray[Any]] = [example.nearness[window], example.classes[window], example.layers[window]]
+    answers: list[NDArray[Any]] = [example.centre_map[window], example.classes[window], example.layers[window]]
     maps = np.concatenate([example.channels[:, *window], np.stack(answers)], dtype=np.float32)
     short = [TURNED - side for side in maps.shape[1:]]
     return np.pad(maps, ((0, 0), (0, short[0]), (0, short[1])), mode="reflect")
@@ -82,7 +82,7 @@ def _grids(size: int, rng: np.random.Generator) -> Tensor:
 
 def _seen(image: Tensor, rng: np.random.Generator) -> Tensor:
     """Another exposure, stain, focus, sensor and file of the same window (3, W, W)."""
-    image = restained(image, rng)
+    image = restain(image, rng)
     if rng.random() < 0.5:
         image = _blurred(image, float(rng.uniform(0.3, 1.8)))
     if rng.random() < 0.15:

@@ -52,8 +52,8 @@ def train(
     """
 
     def loss(network: Callable[[Tensor], Tensor], step: int) -> Tensor:
-        images, classes, nearness, layers = batch(groups, size, seed * 1_000_003 + step)
-        return _loss(network(images), classes, nearness, layers)
+        images, classes, centre_map, layers = batch(groups, size, seed * 1_000_003 + step)
+        return _loss(network(images), classes, centre_map, layers)
 
     torch.manual_seed(seed)
     return fit(
@@ -94,12 +94,12 @@ def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, f
     return figures | {f"layer{count}_iou": float(shared[2 + count] / max(unions[count], 1)) for count in range(4)}
 
 
-def _loss(answer: Tensor, classes: Tensor, nearness: Tensor, layers: Tensor) -> Tensor:
+def _loss(answer: Tensor, classes: Tensor, centre_map: Tensor, layers: Tensor) -> Tensor:
     known = classes != IGNORED
     weights = torch.tensor(CLASS_WEIGHTS)
     by_class = functional.cross_entropy(answer[:, :3], classes, weight=weights, ignore_index=IGNORED)
     by_layer = functional.cross_entropy(answer[:, 4:], layers, weight=torch.tensor(LAYER_WEIGHTS))
-    near = (((answer[:, 3] - nearness) ** 2) * known).mean()
+    near = (((answer[:, 3] - centre_map) ** 2) * known).mean()
     found, true = torch.softmax(answer[:, :3], 1)[:, 2] * known, (classes == 2).float()
     overlap = 1 - (2 * (found * true).sum() + 1) / (found.sum() + true.sum() + 1)
     return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap

@@ -54,7 +54,7 @@ class _CoarseBranch(nn.Module):
 class RegionNetwork(nn.Module):
     """Per pixel: class scores, nearness to a nucleus centre, and scores of the number of cell layers.
 
-    Input (B, 3, H, W) as :func:`declump.regions.channels.channels` gives it, H and W multiples of 16; output
+    Input (B, 3, H, W) as :func:`declump.regions.channels.to_channels` gives it, H and W multiples of 16; output
     (B, 8, H, W): 3 scores of background, cytoplasm and nucleus, 1 nearness, 4 scores of 0, 1, 2, 3 or more layers.
     """
 

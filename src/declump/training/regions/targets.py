@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
-from declump.regions.channels import channels
+from declump.regions.channels import to_channels
 from declump.simulate import Smear
-from declump.training.smears import simulated_smears
+from declump.training.smears import simulate_smears
 
 REACH = 1.5
 """The nearness to a nucleus centre falls from 1 to 0 over this many radii of the nucleus."""
@@ -38,11 +38,11 @@ class Example:
 
     channels: NDArray[np.float32]
     classes: NDArray[np.uint8]
-    nearness: NDArray[np.float32]
+    centre_map: NDArray[np.float32]
     layers: NDArray[np.uint8]
 
 
-def example_of(annotated: AnnotatedImage | Smear) -> Example:
+def make_example(annotated: AnnotatedImage | Smear) -> Example:
     """Make the answers for one annotated image or simulated smear."""
     nuclei = annotated.nuclei
     layers = np.minimum(annotated.cells.sum(axis=0), 3).astype(np.uint8)
@@ -51,10 +51,10 @@ def example_of(annotated: AnnotatedImage | Smear) -> Example:
         inner = np.zeros(classes.shape, np.bool_)
         inner[BORDER:-BORDER, BORDER:-BORDER] = True
         classes[~inner & (classes != 2)] = IGNORED
-    return Example(channels(annotated.image), classes, nearness(nuclei), layers)
+    return Example(to_channels(annotated.image), classes, centre_map(nuclei), layers)
 
 
-def nearness(nuclei: NDArray[np.bool_]) -> NDArray[np.float32]:
+def centre_map(nuclei: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Nearness (H, W) to the nearest nucleus centre, in units of that nucleus' size, from masks (N, H, W)."""
     _, height, width = nuclei.shape
     result = np.zeros((height, width), np.float32)
@@ -71,6 +71,6 @@ def nearness(nuclei: NDArray[np.bool_]) -> NDArray[np.float32]:
     return result
 
 
-def simulated_examples(count: int, seed: int) -> list[Example]:
+def simulate_examples(count: int, seed: int) -> list[Example]:
     """Make examples from simulated smears."""
-    return [example_of(made) for made in simulated_smears(count, seed)]
+    return [make_example(made) for made in simulate_smears(count, seed)]

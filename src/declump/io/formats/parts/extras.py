@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-def needed(library: str, extra: str, purpose: str) -> Any:
+def require(library: str, extra: str, purpose: str) -> Any:
     """Import a library, or say how to install it.
 
     Raises

@@ -18,7 +18,7 @@ VERSION = 1
 """Version of all formats but the contours file, which has its own; a reader refuses a later one."""
 
 
-def mark(segmentation: Segmentation, name: str) -> Mark:
+def metadata(segmentation: Segmentation, name: str) -> Mark:
     """Make the mark of a file: ``format``, ``version``, ``size``, ``cells`` and ``clumps``.
 
     The size is not called shape, by which tifffile would take the mark for its own.
@@ -37,7 +37,7 @@ def count_of_clumps(segmentation: Segmentation) -> int:
     return len(segmentation.clumps) or int(np.unique(segmentation.clump[segmentation.clump >= 0]).size)
 
 
-def found(path: Path) -> Mark | None:
+def find_metadata(path: Path) -> Mark | None:
     """Find the mark in a file or a Zarr folder; None if there is none, whatever the file may be."""
     try:
         content: Mark = _content(path)

@@ -48,16 +48,16 @@ def from_outlines(
         Row and column of the vertices of each cell, at least three; they may leave the image.
     """
     rays = max((len(outline) for outline in outlines), default=RAYS)
-    rays = max(rays, contours.MINIMUM_RAYS)
+    rays = max(rays, contours.MIN_RAYS)
     seeds, radii = [], []
     for index, outline in enumerate(outlines):
-        inner = nuclei[index] if nuclei and nuclei[index].area else filled(outline, shape)
+        inner = nuclei[index] if nuclei and nuclei[index].area else fill_polygon(outline, shape)
         seeds.append(_centre(inner) if inner.area else outline.mean(axis=0))
         radii.append(_crossings(outline - seeds[-1], rays))
     return _assembled(seeds, radii, rays, shape, nuclei)
 
 
-def filled(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
+def fill_polygon(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
     """Pixels of an image (H, W) whose centre lies inside an outline (M, 2) of any form."""
     from skimage.draw import polygon
 

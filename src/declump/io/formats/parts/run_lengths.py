@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from declump.records.crops import Crop
-from declump.run_lengths import compressed, decompressed
+from declump.run_lengths import compress, decompress
 
 
 def runs(crop: Crop, shape: tuple[int, int]) -> list[int]:
@@ -25,7 +25,7 @@ def runs(crop: Crop, shape: tuple[int, int]) -> list[int]:
 
 def encode(crop: Crop, shape: tuple[int, int]) -> str:
     """Compressed run lengths of an image (H, W) that is False but for a crop."""
-    return compressed(runs(crop, shape))
+    return compress(runs(crop, shape))
 
 
 def decode(text: str, shape: tuple[int, int]) -> Crop:
@@ -36,10 +36,10 @@ def decode(text: str, shape: tuple[int, int]) -> Crop:
     ValueError
         If the text is broken, or the runs do not fill the image.
     """
-    return filled(decompressed(text), shape)
+    return fill_runs(decompress(text), shape)
 
 
-def filled(lengths: list[int], shape: tuple[int, int]) -> Crop:
+def fill_runs(lengths: list[int], shape: tuple[int, int]) -> Crop:
     """Pixels of plain run lengths in an image (H, W)."""
     height, width = shape
     if any(length < 0 for length in lengths) or sum(lengths) != height * width:

@@ -12,12 +12,12 @@ from declump.records.segmentation import Segmentation
 
 
 @lru_cache(maxsize=1)  # several formats of one segmentation ask for them
-def nucleus_traces(segmentation: Segmentation) -> tuple[NDArray[np.float64] | None, ...]:
-    """Outline of every cell's nucleus as :func:`traced` gives it; None where a cell has none."""
-    return tuple(traced(crop) if crop.area else None for crop in nucleus_crops(segmentation))
+def trace_nuclei(segmentation: Segmentation) -> tuple[NDArray[np.float64] | None, ...]:
+    """Outline of every cell's nucleus as :func:`trace` gives it; None where a cell has none."""
+    return tuple(trace(crop) if crop.area else None for crop in nucleus_crops(segmentation))
 
 
-def traced(crop: Crop) -> NDArray[np.float64]:
+def trace(crop: Crop) -> NDArray[np.float64]:
     """Outer outline of the largest piece of a mask, along the edges of its pixels.
 
     Parameters

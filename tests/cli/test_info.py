@@ -1,0 +1,90 @@
+"""``declump info``: what a file says of itself."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import declump
+from declump import cli
+from declump.cli.info import facts
+from declump.io import FORMATS, write_results
+from support.segmentations import segmentation
+
+DATA = Path(declump.__file__).parent / "data"
+
+
+def told(path: Path) -> str:
+    answer = CliRunner().invoke(cli.app, ["info", str(path)], catch_exceptions=False)
+    assert answer.exit_code == 0
+    return answer.output
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    write_results(segmentation(), folder, formats=tuple(FORMATS))
+    return folder
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_known(results: Path, name: str) -> None:
+    found = dict(facts(results / FORMATS[name].file))
+    assert FORMATS[name].meaning.partition(",")[0] in str(found["format"])
+    assert found["cells"] == 6
+    if name != "csv":
+        assert found["image"] == "60 x 70 pixels" and found["clumps"] == 2
+        assert f"version {2 if name == 'contours' else 1}" in str(found["format"])
+
+
+def test_a_folder(results: Path) -> None:
+    answer = told(results)
+    assert "a folder of results" in answer and "60 x 70 pixels" in answer
+    assert all(entry.file in answer for entry in FORMATS.values())
+
+
+def test_models() -> None:
+    assert "360" in told(DATA / "prior.npz") and "data:" in told(DATA / "prior.npz")
+    assert "network of" in told(DATA / "regions.onnx") and "seed:" in told(DATA / "regions.onnx")
+
+
+def test_other_files(tmp_path: Path) -> None:
+    for name in (
+        "a.txt",
+        "a.tif",
+        "a.png",
+        "a.json",
+        "a.zip",
+        "a.svg",
+        "a.parquet",
+        "a.npz",
+        "a.onnx",
+        "a.csv",
+        "a.gz",
+    ):
+        for content in (
+            b"",
+            b"hello",
+            b"II*\0",
+            b"\x89PNG\r\n\x1a\n",
+            b"{}",
+            b"[]",
+            b"PK",
+            b"<svg",
+            b"PAR1",
+            b"\x1f\x8b",
+        ):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(ValueError, match=r"\A[^\n]+\Z"):
+                list(facts(tmp_path / name))
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.comment = b"{}"
+    np.savez(tmp_path / "b.npz", masks=np.zeros(3))
+    (tmp_path / "empty").mkdir()
+    for name in ("a.zip", "b.npz", "empty"):
+        with pytest.raises(ValueError, match=r"\A[^\n]+\Z"):
+            list(facts(tmp_path / name))
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        facts(tmp_path / "missing")

@@ -1,0 +1,72 @@
+"""``declump.segment``: an image in, whole cells out, with every kind of evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import declump
+from declump import simulate
+from declump.evidence import Evidence
+
+SMEAR = simulate.smear((300, 320), cells=6, overlap=0.5, debris=0, rng=12)
+TRUE = declump.Regions(SMEAR.clump, np.max(SMEAR.nuclei * np.arange(1, 7)[:, None, None], axis=0).astype(np.int32))
+
+
+@pytest.fixture(scope="module")
+def regions() -> declump.Regions:
+    return declump.find_regions(SMEAR.image)
+
+
+def dice(result: declump.Segmentation) -> float:
+    return declump.score(SMEAR.cells, result.masks).dice_all
+
+
+@pytest.mark.parametrize("kind", ["clump", "rays", "layers", "rays+layers"])
+def test_every_kind_of_evidence_finds_the_cells(kind: str, regions: declump.Regions) -> None:
+    assert dice(declump.segment(SMEAR.image, regions=regions, evidence=kind)) > 0.7
+
+
+def test_rays_are_the_default_and_tell_of_hidden_outlines(regions: declump.Regions) -> None:
+    default, rays, clump = (
+        declump.segment(SMEAR.image, regions=TRUE, evidence=kind) for kind in (None, "rays", "clump")
+    )
+    np.testing.assert_array_equal(default.radii, rays.radii)
+    assert dice(rays) > dice(clump)
+
+
+def test_the_paper_heeds_the_clump_alone(regions: declump.Regions) -> None:
+    paper = declump.segment(SMEAR.image, regions=regions, setting="paper")
+    alone = declump.evolve(regions.clump, regions.seeds, setting="paper")
+    np.testing.assert_array_equal(paper.radii, alone.radii)
+
+
+def test_own_evidence(regions: declump.Regions) -> None:
+    radii = declump.shape_examples(SMEAR.cells, TRUE.seeds).radii
+    own = Evidence(radii=radii, radii_std=np.ones_like(radii))
+    assert dice(declump.segment(SMEAR.image, regions=TRUE, evidence=own)) > 0.95
+
+
+def test_nuclei_are_kept_beside_the_cells(regions: declump.Regions) -> None:
+    result = declump.segment(SMEAR.image, regions=regions)
+    np.testing.assert_array_equal(result.nuclei, regions.nuclei)
+
+
+def test_the_same_image_gives_the_same_bytes() -> None:
+    first, second = (declump.segment(SMEAR.image) for _ in range(2))
+    assert first.radii.tobytes() == second.radii.tobytes()
+
+
+def test_evidence_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="'clump', 'rays', 'layers'"):
+        declump.segment(SMEAR.image, regions=TRUE, evidence="tea leaves")
+    with pytest.raises(ValueError, match="know no layers"):
+        declump.segment(SMEAR.image, regions=TRUE, evidence="layers")
+    with pytest.raises(FileNotFoundError, match="no ray model"):
+        declump.segment(SMEAR.image, regions=TRUE, rays="nowhere.onnx")
+    with pytest.raises(ValueError, match="another image"):
+        declump.segment(SMEAR.image[:100], regions=TRUE)
+
+
+def test_without_cells_there_is_nothing_to_propose() -> None:
+    assert len(declump.segment(np.full((80, 90), 220, np.uint8))) == 0

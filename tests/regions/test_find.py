@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from declump import simulate
+from declump.regions.find import NUCLEUS_DIAMETER, find_regions, resolution
+
+SMEAR = simulate.smear((260, 280), cells=5, overlap=0.3, debris=0, rng=12)
+
+
+@pytest.mark.parametrize("model", ["default", "classical"])
+def test_areas_are_in_pixels_or_in_micrometres(model: str) -> None:
+    half = {"diameter": 22.0, "pixel_size": 0.5}
+    everything = find_regions(SMEAR.image, model=model, diameter=22.0)
+    areas = np.sort(np.bincount(everything.nuclei.ravel())[1:])
+    between = (areas[0] + areas[1]) / 2
+    fewer = find_regions(SMEAR.image, model=model, diameter=22.0, min_nucleus_area=between)
+    assert len(fewer.seeds) == len(everything.seeds) - np.sum(areas < between)
+    same = find_regions(SMEAR.image, model=model, min_nucleus_area=between / 4, **half)
+    np.testing.assert_array_equal(same.nuclei, fewer.nuclei)
+    none = find_regions(SMEAR.image, model=model, diameter=22.0, min_clump_area=SMEAR.clump.size)
+    assert not none.clump.any() and not none.nuclei.any()
+
+
+def test_a_hole_is_filled_up_to_the_largest() -> None:
+    image = SMEAR.image.copy()
+    inside = np.argwhere(SMEAR.cells[0] & ~SMEAR.nuclei[0])
+    row, column = inside[len(inside) // 2]
+    image[row - 9 : row + 10, column - 9 : column + 10] = 235
+    open_, filled = (find_regions(image, diameter=22.0, max_hole_area=area).clump for area in (0, 2000))
+    assert filled.sum() > open_.sum() and (filled | open_ == filled).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"pixel_size": 0}, "pixel size"),
+        ({"diameter": 1}, "diameter"),
+        ({"min_nucleus_area": -1}, "areas"),
+        ({"min_clump_area": np.nan}, "areas"),
+    ],
+)
+def test_impossible_sizes_are_refused(options: dict[str, float], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        find_regions(SMEAR.image, **options)
+
+
+def test_the_resolution_is_the_usual_one_unless_nuclei_are_far_off() -> None:
+    rows, columns = np.mgrid[:300, :300]
+    for radius, expected in ((12, NUCLEUS_DIAMETER), (25, 50.0)):
+        labels = np.zeros((300, 300), np.int32)
+        for index in range(6):
+            labels[np.hypot(rows - 60 - 90 * (index % 3), columns - 60 - 90 * (index // 3)) <= radius] = index + 1
+        assert resolution(labels) == pytest.approx(expected, rel=0.05)
+        assert resolution(labels, 31) == 31
+    assert resolution(np.zeros((9, 9), np.int32)) == NUCLEUS_DIAMETER

@@ -1,0 +1,49 @@
+"""Networks of a fold: what they saw is told, and they are used on nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from declump.evolution.settings import SETTINGS
+from declump.research import Run, plan_folds, plan_models, store_images
+from declump.research.methods import FULL, Method
+from declump.research.results import collect_results
+from declump.research.work import Work
+from support.annotated_smears import annotated
+
+torch = pytest.importorskip("torch", reason="training needs torch")
+
+
+def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from declump.models import read_card
+    from declump.research import networks
+
+    for name in ("RAY_SMEARS", "REGION_SMEARS", "CALIBRATION_SMEARS"):
+        monkeypatch.setattr(networks, name, 1)
+    images = store_images([annotated(0), annotated(1)], tmp_path / "images")
+    methods = (Method("rays", "rays", SETTINGS["joint"], FULL, evidence="rays"),)
+    run = Run(images, plan_folds(2, n_folds=2, regions="train"), methods, tmp_path / "out", steps=1)
+    threads = torch.get_num_threads()
+    work, plan = Work(images), run._planned()
+    try:
+        for stage in (run._training, run._finding, run._learning, run._segmenting):
+            for task in stage(plan)[:1]:
+                work(task)
+    finally:
+        torch.set_num_threads(threads)
+    first = plan.folds[0]
+    assert first.regions is not None and first.rays is not None
+    unseen = [images.names[index] for index in first.test]
+    assert [read_card(model)["held out"] for model in (first.regions, first.rays)] == [unseen, unseen]
+    assert not list((tmp_path / "out" / "models").glob(".declump-*"))
+    fair = plan_models(images.names, [first.regions], [first.rays])
+    assert [fold.test for fold in fair.folds] == [first.test] and fair.folds[0].train == first.train
+    # The first fold is done, and nothing of it is made again; the second is missing.
+    from declump.research.runs import _is_current
+
+    for stage in (run._training, run._finding, run._learning, run._segmenting):
+        assert [_is_current(task) for task in stage(plan)] == [True, False]
+    with pytest.raises(ValueError, match="rays on fold 2 is not done yet"):
+        collect_results(run)

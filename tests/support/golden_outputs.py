@@ -1,0 +1,370 @@
+"""What declump makes of a small, fixed set of inputs, by every public function and every export format.
+
+``python tests/support/golden_outputs.py`` writes the digests of all outputs anew into ``golden.json``. Do that only in
+a commit that says which outputs changed, and why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import declump
+from declump.batch import Options, Source
+from declump.batch import run as run_batch
+from declump.compared import METHODS, find_method
+from declump.comparison import compare
+from declump.datasets import AnnotatedImage
+from declump.research.ablations.examples import evolve_clump_by_examples
+from declump.research.ablations.level_sets import evolve_clump_by_level_sets
+
+STORE = Path(__file__).parents[1] / "golden" / "golden.json"
+SHAPE = (220, 240)
+
+
+# Inputs
+
+
+@cache
+def smear(stain: str) -> declump.simulate.Smear:
+    return declump.simulate.smear(
+        SHAPE, cells=7, radius=34, overlap=0.5, clumps=2, joined_nuclei=0.5, stain=stain, rng=4
+    )
+
+
+@cache
+def pictures() -> dict[str, np.ndarray]:
+    """Grey, 16 bits and colour."""
+    grey = smear("grey").image
+    return {
+        "grey": grey,
+        "uint16": grey.astype(np.uint16) * 200 + 13,
+        "pap": smear("pap").image,
+        "he": smear("he").image,
+    }
+
+
+@cache
+def true_regions() -> declump.Regions:
+    known = smear("grey")
+    return declump.Regions(known.clump, annotated(4).nucleus_labels)
+
+
+@cache
+def annotated(number: int) -> AnnotatedImage:
+    made = declump.simulate.smear(
+        SHAPE,
+        cells=7,
+        radius=34,
+        overlap=0.5,
+        clumps=2,
+        joined_nuclei=0.5 if number == 4 else 0.0,
+        stain="grey",
+        rng=number,
+    )
+    labels = np.zeros(SHAPE, dtype=np.int32)
+    for index, nucleus in enumerate(made.nuclei, start=1):
+        labels[nucleus & (labels == 0)] = index
+    return AnnotatedImage(f"smear {number}", made.image, made.cells, labels, made.seeds)
+
+
+@cache
+def discs() -> tuple[np.ndarray, np.ndarray]:
+    """Mask of overlapping discs, and their centres."""
+    centres = np.array([(60, 60), (60, 105), (100, 82), (40, 190), (150, 180)])
+    rows, columns = np.indices(SHAPE)
+    return np.any([np.hypot(rows - row, columns - column) < 34 for row, column in centres], axis=0), centres
+
+
+@cache
+def segmented(picture: str = "grey") -> declump.Segmentation:
+    return declump.segment(pictures()[picture])
+
+
+@cache
+def measured() -> declump.Measurements:
+    return declump.measure(segmented("pap"), pictures()["pap"], prior="default", pixel_size=0.3)
+
+
+# Outputs
+
+
+def simulated() -> Iterator[tuple[str, Any]]:
+    for stain in ("grey", "pap", "he"):
+        yield stain, smear(stain)
+
+
+def regions() -> Iterator[tuple[str, Any]]:
+    for name, picture in pictures().items():
+        yield name, declump.find_regions(picture)
+        yield f"{name} classical", declump.find_regions(picture, model="classical")
+    grey = pictures()["grey"]
+    yield "refined", declump.find_regions(grey, refined=True)
+    yield "cut nuclei", declump.find_regions(grey, cut_nuclei=True)
+    yield "sizes", declump.find_regions(grey, pixel_size=0.4, min_nucleus_area=12, min_clump_area=300, max_hole_area=40)
+    yield "diameter", declump.find_regions(grey, diameter=13)
+
+
+def cells() -> Iterator[tuple[str, Any]]:
+    for name in pictures():
+        yield name, segmented(name)
+    grey = pictures()["grey"]
+    for evidence in ("clump", "rays", "layers", "rays+layers"):
+        yield f"evidence {evidence}", declump.segment(grey, evidence=evidence)
+    yield "paper", declump.segment(grey, setting="paper")
+    yield "diameter", declump.segment(grey, diameter=18)
+    yield "pixel size", declump.segment(grey, pixel_size=0.3)
+    yield "classical", declump.segment(grey, regions="classical")
+    yield "true regions", declump.segment(grey, regions=true_regions())
+
+
+def evolved() -> Iterator[tuple[str, Any]]:
+    mask, centres = discs()
+    for prior in ("default", "cytoplasm", "nucleus", "round"):
+        yield prior, declump.evolve(mask, centres, prior=prior)
+    yield "paper", declump.evolve(mask, centres, setting="paper")
+    yield "scale", declump.evolve(mask, centres, scale=0.7)
+    large, seeds = np.kron(mask, np.ones((9, 9), bool)), centres * 9 + 4
+    yield "coarser grid", declump.evolve(large, seeds)
+    known = smear("grey")
+    yield "smear", declump.evolve(known.clump, known.seeds)
+    prior = declump.learn_prior([annotated(0)], rays=72, copies=False, reach=False, with_examples=True)
+    for name, solver in (("ablation F", evolve_clump_by_examples), ("ablation M", evolve_clump_by_level_sets)):
+        yield name, declump.evolve(known.clump, known.seeds, prior=prior, setting="paper", solver=solver)
+
+
+def other_things() -> Iterator[tuple[str, Any]]:
+    mask, centres = discs()
+    for method in ("distance", "concavity", "both"):
+        yield f"seeds {method}", declump.find_seeds(mask, method=method)
+    yield "split", declump.split(mask)
+    yield "split, seeds given", declump.split(mask, seeds=centres)
+    yield "nuclei", declump.segment_nuclei(pictures()["grey"])
+    yield "nuclei of true regions", declump.segment_nuclei(pictures()["grey"], regions=true_regions())
+
+
+def learnt() -> Iterator[tuple[str, Any]]:
+    images = [annotated(number) for number in range(2)]
+    examples = declump.shape_examples(images[0].cells, images[0].seeds, rays=48)
+    yield "examples", examples
+    yield "fit", declump.ShapePrior.fit(examples)
+    yield "prior", declump.learn_prior(images, rays=48)
+    yield "prior without copies", declump.learn_prior(images, rays=48, copies=False, reach=False, with_examples=True)
+    how = {"rays": 48, "copies": False}
+    importance = declump.importance.learn_importance(images, cycles=1, tries=2, reach=False, **how)
+    yield "importance", importance
+    yield "held-out importance", declump.importance.held_out_importance(images, iterations=20, **how)
+    yield "prior with importance", declump.learn_prior(images, importance=importance, reach=False, **how)
+
+
+def measurements() -> Iterator[tuple[str, Any]]:
+    for name in ("cells", "clumps", "image"):
+        yield name, getattr(measured(), name)
+    yield "without an image", declump.measure(segmented("grey")).cells
+
+
+def scores() -> Iterator[tuple[str, Any]]:
+    truth, found = smear("grey").cells, segmented("grey").masks
+    for matching in ("greedy", "hungarian", "isbi2014"):
+        yield matching, declump.score(truth, found, matching=matching)
+    evaluation = declump.evaluation
+    yield "pooled", evaluation.pool([declump.score(truth, found), declump.score(truth, truth)])
+    yield "dice", evaluation.dice_matrix(truth, found)
+    yield "overlap degree", evaluation.overlap_degree(truth)
+    yield "folds", list(evaluation.folds(9, n_folds=3))
+    yield "interval", evaluation.bootstrap_interval([np.array([0.1, -0.2]), np.array([0.3])], repetitions=200)
+
+
+def compared() -> Iterator[tuple[str, Any]]:
+    prior = declump.ShapePrior.load("default")
+    for name in METHODS:
+        yield name, find_method(name)(pictures()["grey"], true_regions(), prior=prior)
+    found = compare(pictures()["grey"], methods=["declump", "cf"], regions=true_regions(), truth=smear("grey").cells)
+    yield "side by side", [(each.name, each.segmentation, each.score) for each in found]
+
+
+def drawings() -> Iterator[tuple[str, Any]]:
+    pictured, result, image = declump.pictures, segmented("pap"), pictures()["pap"]
+    values = measured().cells["nucleus_to_cytoplasm_area_ratio"]
+    yield "overlay", pictured.overlay(result, image, nuclei=True, numbers=True)
+    yield "overlay by value", pictured.overlay(result, image, values=values, title="N/C")
+    yield "grid", pictured.cell_grid(result, image, values=values, title="N/C", side=80)
+    yield "comparison", pictured.comparison_picture([(image, [result, result])], ["one", "two"], side=120)
+    yield "colours", pictured.category_colours(result)
+    growth = pictured.record_growth(*discs(), clump=0)
+    yield "growth", growth
+    yield "strip", pictured.growth_strip(growth, count=3)
+    with scratch() as folder:
+        pictured.write_growth(growth, folder / "growth.png")
+        yield "animation", folder
+
+
+def formats() -> Iterator[tuple[str, Any]]:
+    with scratch() as folder:
+        how = {"image": pictures()["pap"], "formats": list(declump.io.FORMATS), "measurements": measured().cells}
+        declump.io.write_results(segmented("pap"), folder / "all", **how)
+        for path in sorted((folder / "all").iterdir()):
+            yield path.name, path
+        for name, entry in declump.io.FORMATS.items():
+            if entry.read is not None:
+                yield f"{name} read back", declump.io.read(folder / "all" / entry.file)
+
+
+def runs() -> Iterator[tuple[str, Any]]:
+    with scratch() as folder:
+        for name in ("grey", "uint16", "pap"):
+            path = folder / f"{name}.{'tif' if name == 'uint16' else 'png'}"
+            Image.fromarray(pictures()[name]).save(path)
+        sources = [Source(path.relative_to(folder), path.stem) for path in sorted(folder.iterdir())]
+        with contextlib.chdir(folder):
+            run_batch(sources, Path("out"), Options(formats=("contours", "csv")), jobs=1)
+            run_batch(sources[:1], Path("cf"), Options(method="cf", formats=("contours",)), jobs=1)
+        for path in sorted(folder.glob("out/*/*")) + sorted(folder.glob("cf/*/*")):
+            yield path.relative_to(folder).as_posix(), path
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Files that the command line writes, but those that tell how long anything took."""
+    mask, centres = discs()
+    quick = ["--simulated", "1", "--steps", "2", "--size", "1"]
+    with scratch() as folder:
+        Image.fromarray(mask).save(folder / "mask.png")
+        labels = np.zeros(SHAPE, np.uint8)
+        for number, (row, column) in enumerate(centres, start=1):
+            labels[row - 4 : row + 5, column - 4 : column + 5] = number
+        Image.fromarray(labels).save(folder / "nuclei.png")
+        for number in range(2):
+            small = declump.simulate.smear((170, 170), cells=5, radius=22, overlap=0.5, clumps=2, rng=number)
+            declump.simulate.write(small, folder / "small" / str(number))
+        for arguments in (
+            ["simulate", "-o", "smears", "--count", "2", "--cells", "6", "--size", "320"],
+            ["evolve", "--clump", "mask.png", "--nuclei", "nuclei.png", "-o", "evolved"],
+            ["split", "mask.png", "-o", "divided"],
+            ["report", "evolved"],
+            ["train", "prior", "smears", "-o", "prior.npz", "--rays", "48"],
+            ["train", "regions", "smears", "-o", "regions.onnx", *quick],
+            ["train", "rays", "smears", "-o", "rays.onnx", *quick],
+            ["reproduce", "folder", "--data", "small", "-o", "tables", "--folds", "2", "--methods", "joint,L,F"],
+        ):
+            subprocess.run(
+                [sys.executable, "-m", "declump.cli", *arguments], cwd=folder, check=True, capture_output=True
+            )
+        names = ("smears/*", "evolved/*", "divided/*", "*.npz", "*.onnx", "tables/table*.csv", "tables/comparison.png")
+        for path in sorted(path for name in names for path in folder.glob(name)):
+            yield path.relative_to(folder).as_posix(), path
+
+
+PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {
+    "simulate": simulated,
+    "find_regions": regions,
+    "segment": cells,
+    "evolve": evolved,
+    "other things": other_things,
+    "learn": learnt,
+    "measure": measurements,
+    "score": scores,
+    "compared": compared,
+    "pictures": drawings,
+    "formats": formats,
+    "batch": runs,
+    "commands": commands,
+}
+
+
+def arithmetic() -> str:
+    """Digest of a few numbers that come out differently where a processor or a library rounds otherwise."""
+    grid = np.linspace(-3, 3, 64 * 64).reshape(64, 64)
+    window = np.random.default_rng(0).random((1, 3, 64, 64), dtype=np.float32)
+    return digest([np.exp(grid), np.sin(grid) @ np.cos(grid), np.linalg.svd(grid + np.eye(64))[1], _network(window)])
+
+
+def _network(window: np.ndarray) -> np.ndarray:
+    import onnxruntime
+
+    path = Path(declump.__file__).parent / "data" / "regions.onnx"
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(None, {"image": window})[0]
+
+
+# Digests
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of any output: arrays by their bytes, records by their fields, folders by their files."""
+    state = hashlib.sha256()
+    for piece in _pieces(value):
+        state.update(piece)
+    return state.hexdigest()
+
+
+def figures(value: Any) -> list[float]:
+    """Number of values and their mean, for machines that round otherwise."""
+    numbers = [part.astype(np.float64).ravel() for part in _arrays(value)]
+    values = np.concatenate([np.empty(0), *numbers])
+    values = values[np.isfinite(values)]
+    return [float(values.size), float(values.mean()) if values.size else 0.0]
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, Path):
+        files = sorted(path for path in value.rglob("*") if path.is_file()) if value.is_dir() else [value]
+        for path in files:
+            yield path.name.encode() + b"\0" + path.read_bytes()
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _pieces(getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for name in sorted(value):
+            yield from _pieces(str(name))
+            yield from _pieces(value[name])
+    elif isinstance(value, list | tuple):
+        yield f"{len(value)}".encode()
+        for part in value:
+            yield from _pieces(part)
+    else:
+        yield repr(value.item() if isinstance(value, np.generic) else value).encode() + b"\0"
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "biuf":
+            yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _arrays(getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for name in sorted(value):
+            yield from _arrays(value[name])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _arrays(part)
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def outputs(producer: str) -> dict[str, dict[str, Any]]:
+    """Digest and figures of all that a producer gives, by name."""
+    return {name: {"sha256": digest(value), "figures": figures(value)} for name, value in PRODUCERS[producer]()}
+
+
+if __name__ == "__main__":
+    made = {"arithmetic": arithmetic(), "outputs": {name: outputs(name) for name in PRODUCERS}}
+    STORE.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
