@@ -9,6 +9,7 @@ from PIL import Image
 
 from declump import comparison, simulate
 from declump.compared import METHODS, ComparedMethod
+from declump.comparison import side_by_side
 from declump.regions import Regions
 
 SMEAR = simulate.smear((160, 200), cells=3, overlap=0.3, blur=0.5, debris=0, rng=5)
