@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts import run_lengths
 from declump.io.formats.parts.result import Result
-from declump.records.crops import label_crops
+from declump.records.crops import crop_labels, crop_runs
 from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILE = "contours.json"
@@ -32,10 +31,10 @@ def write(result: Result, path: Path) -> None:
     layers = {"nucleus": segmentation.nuclei, "second_nucleus": segmentation.second_nuclei}
     for name, labels in layers.items():
         for cell, part in zip(
-            cells, [] if labels is None else label_crops(labels, len(cells)), strict=labels is not None
+            cells, [] if labels is None else crop_labels(labels, len(cells)), strict=labels is not None
         ):
             if part.area or name == "nucleus":
-                cell[name] = run_lengths.encode(part, segmentation.shape)
+                cell[name] = part.encode(segmentation.shape)
     clumps = [
         {"id": index + 1, "size": record.size, "stopped": record.stopped, "history": record.history}
         for index, record in enumerate(segmentation.clumps)
@@ -102,6 +101,6 @@ def _nuclei(cells: list[dict[str, Any]], name: str, shape: tuple[int, int]) -> N
     labels = np.zeros(shape, np.int32)
     for index, cell in enumerate(cells):
         if name == "nucleus" or name in cell:
-            nucleus = run_lengths.decode(cell[name], shape)
+            nucleus = crop_runs(cell[name], shape)
             labels[nucleus.box][nucleus.mask] = index + 1
     return labels

@@ -10,7 +10,7 @@ from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
-from declump.records.crops import label_crops
+from declump.records.crops import crop_labels
 from declump.records.segmentation import Segmentation
 
 FILE = "label-planes.tif"
@@ -41,6 +41,6 @@ def read(path: Path) -> Segmentation:
     """
     planes = list(decode_pages(path))
     count = max(int(plane.max()) for plane in planes)
-    found = zip(*(label_crops(plane, count) for plane in planes), strict=True)
+    found = zip(*(crop_labels(plane, count) for plane in planes), strict=True)
     cells = [crop for crops in found for crop in crops if crop.area]
     return from_pixels(cells, planes[0].shape)

@@ -14,7 +14,7 @@ from declump.io.decoding import decode_pages
 from declump.io.formats.parts.metadata import metadata
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
-from declump.records.crops import Crop, cell_crops
+from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 FILE = "masks.tif"
@@ -32,7 +32,7 @@ def write(result: Result, path: Path) -> None:
     blank = np.zeros(segmentation.shape, np.uint8)
     empty = list(_strips(blank))
     with tifffile.TiffWriter(path) as file:
-        for index, crop in enumerate(cell_crops(segmentation)):
+        for index, crop in enumerate(segmentation.crops):
             first, end = crop.top // STRIP, -(-(crop.top + crop.mask.shape[0]) // STRIP)
             page = blank[first * STRIP : end * STRIP].copy()
             page[crop.top - first * STRIP :][: crop.mask.shape[0], crop.box[1]][crop.mask] = 255

@@ -19,7 +19,6 @@ from declump.io.formats.parts.planes import fewest_planes, overlaps
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tracing import trace_nuclei
 from declump.pictures import COLOURS, DASH, GAP, WIDTH, to_display
-from declump.records.crops import cell_crops
 
 FILE = "overlay.svg"
 
@@ -29,7 +28,7 @@ def write(result: Result, path: Path) -> None:
     segmentation = result.segmentation
     height, width = segmentation.shape
     hidden = segmentation.hidden_edges
-    planes, nuclei = fewest_planes(overlaps(cell_crops(segmentation))), trace_nuclei(segmentation)
+    planes, nuclei = fewest_planes(overlaps(segmentation.crops)), trace_nuclei(segmentation)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
         f"<desc>{json.dumps(metadata(segmentation, 'svg'))}</desc>",

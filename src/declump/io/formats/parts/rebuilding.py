@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.crops import Crop, cell_crops
+from declump.records.crops import Crop, crop_polygon
+from declump.records.regions import seeds_from_labels
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
 
@@ -51,28 +52,13 @@ def from_outlines(
     rays = max(rays, contours.MIN_RAYS)
     seeds, radii = [], []
     for index, outline in enumerate(outlines):
-        inner = nuclei[index] if nuclei and nuclei[index].area else fill_polygon(outline, shape)
+        inner = nuclei[index] if nuclei and nuclei[index].area else crop_polygon(outline, shape)
         seeds.append(_centre(inner) if inner.area else outline.mean(axis=0))
         radii.append(_crossings(outline - seeds[-1], rays))
     return _assembled(seeds, radii, rays, shape, nuclei)
 
 
-def fill_polygon(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
-    """Pixels of an image (H, W) whose centre lies inside an outline (M, 2) of any form."""
-    from skimage.draw import polygon
-
-    rows, columns = polygon(outline[:, 0], outline[:, 1], shape)
-    if not rows.size:
-        return Crop.nothing()
-    top, left = int(rows.min()), int(columns.min())
-    mask = np.zeros((int(rows.max()) + 1 - top, int(columns.max()) + 1 - left), np.bool_)
-    mask[rows - top, columns - left] = True
-    return Crop(top, left, mask)
-
-
 def _centre(crop: Crop) -> NDArray[np.float64]:
-    from declump.regions import seeds_from_labels
-
     return np.asarray(seeds_from_labels(crop.mask)[0] + (crop.top, crop.left))
 
 
@@ -128,7 +114,7 @@ def _clumps(segmentation: Segmentation) -> list[int]:
     """Number the connected pieces of all cells together, from 0, and give each cell that in which most of it lies."""
     from scipy import ndimage
 
-    crops, union = cell_crops(segmentation), np.zeros(segmentation.shape, np.bool_)
+    crops, union = segmentation.crops, np.zeros(segmentation.shape, np.bool_)
     for crop in crops:
         union[crop.box] |= crop.mask
     pieces, _ = ndimage.label(union, structure=np.ones((3, 3)))
