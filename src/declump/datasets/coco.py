@@ -54,7 +54,7 @@ def read(path: str | Path, *, images: str | Path | None = None) -> Iterator[Anno
         or another size than the file says; or a segmentation is broken or a cell's mask empty.
     """
     path = Path(path)
-    document = _document(path)
+    document = _read_document(path)
     folder = path.parent if images is None else Path(images)
     entries = sorted(document["images"], key=lambda entry: entry["file_name"])
     annotations: dict[int, list[dict[str, Any]]] = {entry["id"]: [] for entry in entries}
@@ -75,10 +75,10 @@ def read(path: str | Path, *, images: str | Path | None = None) -> Iterator[Anno
         if not annotation.get("iscrowd"):
             annotations[annotation["image_id"]].append(annotation)
     nuclei = {number for number, name in names.items() if NUCLEUS in name.lower()}
-    return (_annotated(path, folder, entry, annotations[entry["id"]], nuclei) for entry in entries)
+    return (_read_annotated(path, folder, entry, annotations[entry["id"]], nuclei) for entry in entries)
 
 
-def _document(path: Path) -> dict[str, list[dict[str, Any]]]:
+def _read_document(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Read the JSON and check that its lists have the fields that are used."""
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}; the COCO reader needs a JSON file.")
@@ -109,7 +109,7 @@ def _check_picture(path: Path, folder: Path, file_name: str) -> None:
         )
 
 
-def _annotated(
+def _read_annotated(
     path: Path, folder: Path, entry: dict[str, Any], annotations: list[dict[str, Any]], nuclei: set[int]
 ) -> AnnotatedImage:
     picture = folder / entry["file_name"]

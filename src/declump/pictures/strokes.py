@@ -39,7 +39,7 @@ def outline_strokes(vertices: NDArray[np.float64], hidden: NDArray[np.bool_]) ->
     for first, edges, dashed in runs(hidden):
         line = np.take(vertices, range(first, first + edges + 1), axis=0, mode="wrap")
         if dashed:
-            yield from _dashes(line)
+            yield from _cut_dashes(line)
         else:
             # One vertex more closes the joint of an outline that is open all round.
             yield np.vstack([line, vertices[1]]) if edges == len(vertices) else line
@@ -67,7 +67,7 @@ def nucleus_outlines(segmentation: Segmentation) -> list[list[NDArray[np.float64
     return traced
 
 
-def _dashes(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _cut_dashes(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Cut a polyline into dashes, spaced so that a gap stands at both ends."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     if not along[-1]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump._files import atomic_file
-from declump.shapes.contours import MIN_RAYS, ShapeExamples
+from declump.shapes.contours import MIN_RAYS
+from declump.shapes.examples import ShapeExamples
 from declump.shapes.reach import ReachModel
 
 EXPLAINED = 0.995

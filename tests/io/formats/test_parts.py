@@ -79,7 +79,7 @@ def test_search_improves_on_the_greedy_rule():
         neighbours = [set(np.flatnonzero(row).tolist()) for row in matrix | matrix.T]
         for group in planes._groups(neighbours):
             greedy = planes._greedy(group, neighbours)
-            searched = planes._searched(group, neighbours, greedy)
+            searched = planes._search(group, neighbours, greedy)
             if max(searched.values()) < max(greedy.values()):
                 return
     pytest.fail("the search never helped")

@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 from declump.io.formats.parts.coco_masks import decode_polygon, decode_segmentation, encode_segmentation
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_outlines, from_pixels
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.records.crops import Crop
@@ -48,7 +48,7 @@ def write(result: Result, path: Path) -> None:
             annotation["nucleus"] = encode_segmentation(nucleus, segmentation.shape)
         annotations.append(annotation)
     document = {
-        "info": {"description": "cells found by declump", "declump": metadata(segmentation, "coco")},
+        "info": {"description": "cells found by declump", "declump": make_metadata(segmentation, "coco")},
         "licenses": [],
         "images": [{"id": 1, "file_name": PICTURE, "height": height, "width": width}],
         "categories": [{"id": 1, "name": "cell", "supercategory": "cell"}],

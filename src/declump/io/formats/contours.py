@@ -71,13 +71,13 @@ def read(path: Path) -> Segmentation:
             raise ValueError(f"its format is {content['format']!r}")
         if content["version"] > VERSION:
             raise ValueError(f"it has version {content['version']}, this declump reads up to {VERSION}")
-        return _segmentation(content)
+        return _parse_segmentation(content)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise ValueError(f"{path} is no contours file that declump can read ({reason})") from error
 
 
-def _segmentation(content: dict[str, Any]) -> Segmentation:
+def _parse_segmentation(content: dict[str, Any]) -> Segmentation:
     cells, (height, width) = content["cells"], content["shape"]
     shape = int(height), int(width)
     radii = np.array([cell["radii"] for cell in cells], dtype=np.float64).reshape(len(cells), content["rays"])
@@ -90,14 +90,14 @@ def _segmentation(content: dict[str, Any]) -> Segmentation:
             ClumpRecord(int(record["size"]), tuple(map(int, record["history"])), record["stopped"])
             for record in content["clumps"]
         ),
-        nuclei=_nuclei(cells, "nucleus", shape) if content["version"] > 1 and content["nuclei"] else None,
-        second_nuclei=_nuclei(cells, "second_nucleus", shape)
+        nuclei=_parse_nuclei(cells, "nucleus", shape) if content["version"] > 1 and content["nuclei"] else None,
+        second_nuclei=_parse_nuclei(cells, "second_nucleus", shape)
         if any("second_nucleus" in cell for cell in cells)
         else None,
     )
 
 
-def _nuclei(cells: list[dict[str, Any]], name: str, shape: tuple[int, int]) -> NDArray[np.int32]:
+def _parse_nuclei(cells: list[dict[str, Any]], name: str, shape: tuple[int, int]) -> NDArray[np.int32]:
     labels = np.zeros(shape, np.int32)
     for index, cell in enumerate(cells):
         if name == "nucleus" or name in cell:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.result import Result
 
 FILE = "labels-flat-lossy.tif"
@@ -33,7 +33,7 @@ def write(result: Result, path: Path) -> None:
         photometric="minisblack",
         compression="zlib",
         compressionargs={"level": 1},
-        description=json.dumps({**metadata(segmentation, "flat"), "note": LOSS}),
+        description=json.dumps({**make_metadata(segmentation, "flat"), "note": LOSS}),
         metadata=None,
         software="declump",
     )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.formats.parts.extras import require
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_outlines
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tracing import trace_nuclei
@@ -42,7 +42,7 @@ def write(result: Result, path: Path) -> None:
     """
     segmentation, roifile = result.segmentation, _roifile()
     with zipfile.ZipFile(path, "w") as archive:
-        archive.comment = json.dumps(metadata(segmentation, "imagej")).encode()
+        archive.comment = json.dumps(make_metadata(segmentation, "imagej")).encode()
         for index, (outline, nucleus) in enumerate(zip(segmentation.polygons, trace_nuclei(segmentation), strict=True)):
             shapes = {"cell": outline} if segmentation.radii[index].any() else {}
             shapes |= {} if nucleus is None else {"nucleus": nucleus}

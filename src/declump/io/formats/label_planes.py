@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from declump.io.decoding import decode_pages
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
@@ -28,7 +28,7 @@ def write(result: Result, path: Path) -> None:
                 photometric="minisblack",
                 compression="zlib",
                 compressionargs={"level": 1},
-                description=None if index else json.dumps(metadata(result.segmentation, "planes")),
+                description=None if index else json.dumps(make_metadata(result.segmentation, "planes")),
                 metadata=None,
                 software="declump",
             )

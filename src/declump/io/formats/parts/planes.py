@@ -60,7 +60,7 @@ def fewest_planes(neighbours: Neighbours) -> list[int]:
     for group in _groups(neighbours):
         chosen = _greedy(group, neighbours)
         if len(group) <= SMALL:
-            chosen = _searched(group, neighbours, chosen)
+            chosen = _search(group, neighbours, chosen)
         for cell, plane in chosen.items():
             planes[cell] = plane
     return planes
@@ -100,7 +100,7 @@ def _greedy(group: list[int], neighbours: Neighbours) -> dict[int, int]:
     return chosen
 
 
-def _searched(group: list[int], neighbours: Neighbours, found: dict[int, int]) -> dict[int, int]:
+def _search(group: list[int], neighbours: Neighbours, found: dict[int, int]) -> dict[int, int]:
     """Look for a way with fewer planes than the one found, until none can be or the steps are used up."""
     best, fewest, least, steps = found, max(found.values()) + 1, _clique(group, neighbours), 0
 

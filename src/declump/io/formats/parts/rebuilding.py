@@ -33,9 +33,9 @@ def from_pixels(cells: Sequence[Crop], shape: tuple[int, int], nuclei: Sequence[
     Segmentation
         Seeded at the centroids of the nuclei, or else of the cells; where that lies outside, at the nearest pixel.
     """
-    seeds = [_centre(nuclei[index] if nuclei and nuclei[index].area else cell) for index, cell in enumerate(cells)]
-    radii = [_radii(cell, seed, shape) for cell, seed in zip(cells, seeds, strict=True)]
-    return _assembled(seeds, radii, RAYS, shape, nuclei)
+    seeds = [_find_centre(nuclei[index] if nuclei and nuclei[index].area else cell) for index, cell in enumerate(cells)]
+    radii = [_measure_radii(cell, seed, shape) for cell, seed in zip(cells, seeds, strict=True)]
+    return _assemble(seeds, radii, RAYS, shape, nuclei)
 
 
 def from_outlines(
@@ -53,16 +53,16 @@ def from_outlines(
     seeds, radii = [], []
     for index, outline in enumerate(outlines):
         inner = nuclei[index] if nuclei and nuclei[index].area else crop_polygon(outline, shape)
-        seeds.append(_centre(inner) if inner.area else outline.mean(axis=0))
-        radii.append(_crossings(outline - seeds[-1], rays))
-    return _assembled(seeds, radii, rays, shape, nuclei)
+        seeds.append(_find_centre(inner) if inner.area else outline.mean(axis=0))
+        radii.append(_find_crossings(outline - seeds[-1], rays))
+    return _assemble(seeds, radii, rays, shape, nuclei)
 
 
-def _centre(crop: Crop) -> NDArray[np.float64]:
+def _find_centre(crop: Crop) -> NDArray[np.float64]:
     return np.asarray(seeds_from_labels(crop.mask)[0] + (crop.top, crop.left))
 
 
-def _radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
+def _measure_radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
     """Radii (K,) of a cell, measured in a window round cell and seed: only the border of the image may cut it."""
     first = np.maximum(np.floor(np.minimum(seed, (cell.top, cell.left))).astype(int) - 1, 0)
     ends = np.add((cell.top, cell.left), cell.mask.shape)
@@ -73,7 +73,7 @@ def _radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDA
     return contours.outermost_crossings(window, seed - first, RAYS)[0]
 
 
-def _crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
+def _find_crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
     """Distance (K,) of the outermost crossing of each ray from the origin with an outline; 0 where there is none."""
     rows, columns = (part[:, None] for part in contours.directions(rays))
     edge_rows, edge_columns = (np.roll(outline, -1, axis=0) - outline).T
@@ -87,7 +87,7 @@ def _crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
     return np.asarray(np.where(crosses, distance, 0.0).max(axis=1))
 
 
-def _assembled(
+def _assemble(
     seeds: list[NDArray[np.float64]],
     radii: list[NDArray[np.float64]],
     rays: int,
@@ -107,10 +107,10 @@ def _assembled(
         nuclei=None if nuclei is None else labels,
         second_nuclei=second if second.any() else None,
     )
-    return replace(result, clump=np.array(_clumps(result), dtype=np.int64))
+    return replace(result, clump=np.array(_number_clumps(result), dtype=np.int64))
 
 
-def _clumps(segmentation: Segmentation) -> list[int]:
+def _number_clumps(segmentation: Segmentation) -> list[int]:
     """Number the connected pieces of all cells together, from 0, and give each cell that in which most of it lies."""
     from scipy import ndimage
 
