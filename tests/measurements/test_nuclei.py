@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.measure import regionprops
 
-from declump.measurements.nuclei import MEASURED, crofton_perimeter, nucleus_geometry
+from declump.measurements.nuclei import MEASURED, nucleus_geometry
 from declump.records.crops import Crop, crop_labels
 
 
@@ -60,10 +60,3 @@ def test_unknown_nuclei_and_labels_beyond_the_cells():
     found = nucleus_geometry(crop_labels(labels, 3))
     np.testing.assert_array_equal(found["area"], [np.nan, 4, np.nan])
     assert all(values.shape == (0,) for values in nucleus_geometry([]).values())
-
-
-@given(arrays(np.bool_, (9, 12)))
-def test_a_perimeter_does_not_depend_on_how_the_mask_lies(mask):
-    length = crofton_perimeter(mask)
-    for other in (mask.T, mask[::-1], np.rot90(mask), np.pad(mask, 3)):
-        assert crofton_perimeter(other) == pytest.approx(length)

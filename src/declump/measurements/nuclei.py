@@ -29,6 +29,7 @@ def nucleus_geometry(crops: Sequence[Crop]) -> dict[str, Floats]:
         The columns `MEASURED` in pixels, row and column being those of the centroid and circularity at most 1; NaN for
         an empty one.
     """
+    from skimage.measure import perimeter_crofton
     from skimage.morphology import convex_hull_image
 
     result = np.full((len(MEASURED), len(crops)), np.nan)
@@ -37,7 +38,7 @@ def nucleus_geometry(crops: Sequence[Crop]) -> dict[str, Floats]:
         if not crop.area:
             continue
         rows, columns = (part.astype(np.float64) for part in np.nonzero(mask))
-        area, length = rows.size, crofton_perimeter(mask)
+        area, length = rows.size, float(perimeter_crofton(mask))
         (row_spread, both), (_, column_spread) = np.cov(rows, columns, bias=True)
         axes = ellipse_axes(row_spread, column_spread, both)
         result[:, index] = (
@@ -51,16 +52,3 @@ def nucleus_geometry(crops: Sequence[Crop]) -> dict[str, Floats]:
             min(4 * np.pi * area / length**2, 1.0),
         )
     return dict(zip(MEASURED, result, strict=True))
-
-
-def crofton_perimeter(mask: NDArray[np.bool_]) -> float:
-    """Perimeter in pixels from how often lines in four directions cross the boundary of a mask (Crofton's formula).
-
-    Nearly free of the bias of counting pixel sides, which makes a digital disc's perimeter that of its square.
-    """
-    padded = np.pad(mask, 1)
-    upright = np.count_nonzero(padded[1:] != padded[:-1]) + np.count_nonzero(padded[:, 1:] != padded[:, :-1])
-    oblique = np.count_nonzero(padded[1:, 1:] != padded[:-1, :-1])
-    oblique += np.count_nonzero(padded[1:, :-1] != padded[:-1, 1:])
-    # Diagonal lines lie closer together than upright ones.
-    return float(np.pi / 8 * (upright + oblique / np.sqrt(2)))
