@@ -22,7 +22,7 @@ from .records.evidence import Evidence
 from .records.regions import Regions
 from .records.segmentation import Segmentation
 from .regions.find import find_regions
-from .shapes.contours import ShapeExamples, shape_examples
+from .shapes.examples import ShapeExamples, shape_examples
 from .shapes.prior import ShapePrior
 from .training.prior import learn_prior
 

@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all."""
+"""Files and folders that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -36,6 +36,40 @@ def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
         raise FileExistsError(f"the folder {folder} is not empty; give a new or empty one, or ask to overwrite")
     if not os.access(_existing(folder), os.W_OK):
         raise PermissionError(f"{_existing(folder)} may not be written to; give another folder")
+
+
+@contextmanager
+def atomic_file(path: str | Path) -> Iterator[Path]:
+    """Give a draft to write to, which takes the place of a file in the end.
+
+    After an error, or an interruption, the file is as it was before; after a power cut it is the old or the new one.
+
+    Parameters
+    ----------
+    path : str or Path
+        In a folder that exists.
+
+    Yields
+    ------
+    Path
+        A file in the same folder that is to be written; it ends as the path does.
+    """
+    path = Path(path)
+    # Of a run that was killed a process may live on for a moment, beside those that take it up.
+    draft = path.with_name(f"{_PREFIX}{os.getpid()}-{path.name}")
+    try:
+        yield draft
+        with draft.open("r+b") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | Path, content: bytes | str) -> None:
+    """Write a file whole or not at all (:func:`atomic_file`), text as UTF-8."""
+    with atomic_file(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
@@ -81,7 +115,10 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
 def remove_drafts(folder: str | Path) -> None:
     """Clear away drafts that processes which were killed left in a folder; none may be writing into it now."""
     for draft in Path(folder).glob(f"{_PREFIX}*"):
-        shutil.rmtree(draft, ignore_errors=True)
+        if draft.is_dir():
+            shutil.rmtree(draft, ignore_errors=True)
+        else:
+            draft.unlink(missing_ok=True)
 
 
 def _existing(folder: Path) -> Path:

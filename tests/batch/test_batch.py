@@ -14,7 +14,6 @@ from PIL import Image
 
 from declump import batch, simulate
 from declump.batch import Options, Source, find_sources
-from declump.batch.options import format_names
 
 QUICK = Options(regions="classical", evidence="clump", formats=("contours",))
 
@@ -62,13 +61,6 @@ def test_pages_are_images(tree: Path) -> None:
     assert names("in/one.ome.tif") == ["one"]
     (tree / "in" / "cut.tif").write_bytes((tree / "in" / "p.tif").read_bytes()[:100])
     assert names("in/cut.tif") == ["cut"]
-
-
-def test_names_of_formats() -> None:
-    assert format_names(["tiff", "png", "zarr"]) == ("contours", "overlay", "planes", "flat", "ome-zarr")
-    assert format_names([]) == ("contours",)
-    with pytest.raises(ValueError, match=r"no format 'gif'; the formats are masks, .* png$"):
-        format_names(["csv", "gif"])
 
 
 def test_a_process_that_dies_costs_one_image(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import imageio.v3 as imageio
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from skimage.draw import polygon2mask
 
 from declump import datasets
 from declump.datasets import coco
+from declump.io.formats.parts.coco_masks import decode_segmentation
 
 SHAPE = (40, 60)
 CELL, NUCLEUS = 1, 2
@@ -82,6 +82,10 @@ def write(folder: Path, content: dict, picture: np.ndarray | None = None) -> Pat
 # Masks
 
 
+def decode(segmentation: object, shape: tuple[int, int]) -> np.ndarray:
+    return decode_segmentation(segmentation, shape).to_mask(shape)
+
+
 @pytest.mark.parametrize(
     ("mask", "counts", "text"),
     [
@@ -95,45 +99,27 @@ def write(folder: Path, content: dict, picture: np.ndarray | None = None) -> Pat
 def test_run_lengths_worked_out_by_hand(mask, counts, text):
     mask = np.array(mask, bool)
     assert (run_lengths(mask), compressed(mask)["counts"]) == (counts, text)
-    np.testing.assert_array_equal(coco._mask({"counts": counts, "size": list(mask.shape)}, mask.shape), mask)
-    np.testing.assert_array_equal(coco._mask({"counts": text, "size": list(mask.shape)}, mask.shape), mask)
+    np.testing.assert_array_equal(decode({"counts": counts, "size": list(mask.shape)}, mask.shape), mask)
+    np.testing.assert_array_equal(decode({"counts": text, "size": list(mask.shape)}, mask.shape), mask)
 
 
 @given(arrays.arrays(bool, arrays.array_shapes(min_dims=2, max_dims=2, max_side=12)))
 def test_all_forms_of_a_segmentation_give_the_same_mask(mask):
     for form in (uncompressed, compressed, polygons) if mask.any() else (uncompressed, compressed):
-        np.testing.assert_array_equal(coco._mask(json.loads(json.dumps(form(mask))), mask.shape), mask)
+        np.testing.assert_array_equal(decode(json.loads(json.dumps(form(mask))), mask.shape), mask)
 
 
 def test_long_runs_survive_compression():
     mask = disc(300, 500, 280, (700, 900))
-    np.testing.assert_array_equal(coco._mask(compressed(mask), mask.shape), mask)
-
-
-@settings(max_examples=50)
-@given(st.integers(0, 2**32 - 1), st.integers(3, 12))
-def test_a_pixel_belongs_to_a_polygon_if_its_centre_does(seed, n_points):
-    points = np.random.default_rng(seed).uniform(-8, 24, (n_points, 2))
-    expected = polygon2mask((16, 20), points[:, ::-1] - 0.5)
-    np.testing.assert_array_equal(coco._mask([points.ravel().tolist()], (16, 20)), expected)
-
-
-@given(*[st.integers(0, 20)] * 2)
-def test_polygons_that_share_an_edge_share_no_pixel_though_centres_lie_on_it(top, bottom):
-    corners = [[1.5, 1.5], [11.5, 1.5], [11.5, 9.5], [1.5, 9.5]]
-    ends = [[1.5 + top / 2, 1.5], [1.5 + bottom / 2, 9.5]]
-    left = coco._mask([np.ravel([corners[0], ends[0], ends[1], corners[3]]).tolist()], (12, 14))
-    right = coco._mask([np.ravel([ends[0], corners[1], corners[2], ends[1]]).tolist()], (12, 14))
-    assert not (left & right).any()
-    np.testing.assert_array_equal(left | right, coco._mask([np.ravel(corners).tolist()], (12, 14)))
+    np.testing.assert_array_equal(decode(compressed(mask), mask.shape), mask)
 
 
 def test_polygons_of_one_annotation_are_united_and_cut_at_the_image_border():
-    mask = coco._mask([[-5, -5, 3, -5, 3, 2, -5, 2], [2, 1, 99, 1, 99, 4, 2, 4]], (6, 8))
+    mask = decode([[-5, -5, 3, -5, 3, 2, -5, 2], [2, 1, 99, 1, 99, 4, 2, 4]], (6, 8))
     expected = np.zeros((6, 8), bool)
     expected[:2, :3] = expected[1:4, 2:] = True
     np.testing.assert_array_equal(mask, expected)
-    assert not coco._mask([[50, 1, 60, 1, 60, 3], [1, -9, 5, -9, 5, -1]], (6, 8)).any()
+    assert not decode([[50, 1, 60, 1, 60, 3], [1, -9, 5, -9, 5, -1]], (6, 8)).any()
 
 
 # Files
@@ -272,7 +258,7 @@ def test_segmentations_that_are_refused(tmp_path, segmentation, message):
 @given(st.text(st.characters(min_codepoint=40, max_codepoint=120)))
 def test_no_text_of_run_lengths_leads_to_another_error(text):
     try:
-        assert coco._mask({"counts": text, "size": [2, 3]}, (2, 3)).shape == (2, 3)
+        assert decode({"counts": text, "size": [2, 3]}, (2, 3)).shape == (2, 3)
     except ValueError as error:
         assert "counts" in str(error) or "add up" in str(error)
 

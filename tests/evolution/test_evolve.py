@@ -15,6 +15,7 @@ from declump.evolution.evolve import estimate_scale, evolve
 from declump.evolution.settings import SETTINGS
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
+from declump.shapes.examples import shape_examples
 from declump.shapes.prior import ShapePrior, add_turned_copies
 
 
@@ -313,7 +314,7 @@ def test_a_prior_by_name_by_path_and_by_value(tmp_path):
 def test_a_prior_with_another_number_of_rays(rays):
     mask, seeds = two_discs()
     smear = simulate.smear(cells=12, overlap=0.2, rng=3)
-    examples = contours.shape_examples(smear.cells, smear.seeds, rays=rays)
+    examples = shape_examples(smear.cells, smear.seeds, rays=rays)
     cells = evolve(mask, seeds, prior=ShapePrior.fit(add_turned_copies(examples)))
     assert cells.radii.shape == (2, rays)
     for index, (row, column) in enumerate(seeds):

@@ -28,8 +28,8 @@ def test_pixels_are_those_of_the_masks():
     covered = cover(cells)
     np.testing.assert_array_equal(covered.layers, cells.masks.sum(axis=0))
     np.testing.assert_array_equal(covered.pixels, cells.masks.sum(axis=(1, 2)))
-    for box, mask, whole in zip(covered.boxes, covered.masks, cells.masks, strict=True):
-        np.testing.assert_array_equal(mask, whole[box])
+    for crop, whole in zip(covered.crops, cells.masks, strict=True):
+        np.testing.assert_array_equal(crop.to_mask(cells.shape), whole)
 
 
 def test_two_discs_share_a_lens():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from skimage.measure import regionprops
 
-from declump.measurements.nuclei import MEASURED, crofton_perimeter, nucleus_geometry
+from declump.measurements.nuclei import MEASURED, nucleus_geometry
+from declump.records.crops import Crop, crop_labels
 
 
 def test_a_disc_and_an_ellipse():
@@ -15,7 +16,7 @@ def test_a_disc_and_an_ellipse():
     labels = np.zeros((80, 140), dtype=np.int32)
     labels[np.hypot(rows - 40, columns - 30) <= 15] = 1
     labels[np.hypot((rows - 40) / 12, (columns - 100) / 20) <= 1] = 2
-    found = nucleus_geometry(labels, 2)
+    found = nucleus_geometry(crop_labels(labels, 2))
     np.testing.assert_allclose(found["area"], np.pi * np.array([225, 240]), rtol=0.01)
     np.testing.assert_allclose(found["row"], 40, atol=1e-9)
     np.testing.assert_allclose(found["column"], [30, 100], atol=1e-9)
@@ -29,7 +30,7 @@ def test_a_disc_and_an_ellipse():
 
 @given(arrays(np.int32, (14, 17), elements=st.integers(0, 3)))
 def test_the_figures_are_those_of_regionprops(labels):
-    found = nucleus_geometry(labels, 3)
+    found = nucleus_geometry(crop_labels(labels, 3))
     regions = {region.label: region for region in regionprops(labels)}
     for label in (1, 2, 3):
         own = [found[name][label - 1] for name in MEASURED[:-1]]
@@ -51,28 +52,11 @@ def test_the_figures_are_those_of_regionprops(labels):
 
 
 def test_unknown_nuclei_and_labels_beyond_the_cells():
-    assert all(np.isnan(values).all() and values.shape == (3,) for values in nucleus_geometry(None, 3).values())
+    assert all(
+        np.isnan(values).all() and values.shape == (3,) for values in nucleus_geometry([Crop.nothing()] * 3).values()
+    )
     labels = np.zeros((9, 9), dtype=np.int32)
     labels[2:4, 2:4], labels[6, 6] = 2, 7
-    found = nucleus_geometry(labels, 3)
+    found = nucleus_geometry(crop_labels(labels, 3))
     np.testing.assert_array_equal(found["area"], [np.nan, 4, np.nan])
-    assert all(values.shape == (0,) for values in nucleus_geometry(labels, 0).values())
-
-
-@given(arrays(np.bool_, (9, 12)))
-def test_a_perimeter_does_not_depend_on_how_the_mask_lies(mask):
-    length = crofton_perimeter(mask)
-    for other in (mask.T, mask[::-1], np.rot90(mask), np.pad(mask, 3)):
-        assert crofton_perimeter(other) == pytest.approx(length)
-
-
-@given(arrays(np.int32, (2, 14, 17), elements=st.integers(0, 3)))
-def test_pixels_of_two_nuclei_count_for_both(layers):
-    labels, second = layers[0], np.where(layers[0] > 0, layers[1], 0).astype(np.int32)
-    found = nucleus_geometry(labels, 3, second)
-    for index in range(3):
-        whole = ((labels == index + 1) | (second == index + 1)).astype(np.int32)
-        expected = nucleus_geometry(whole, 1)
-        np.testing.assert_array_equal(
-            [found[name][index] for name in MEASURED], [expected[name][0] for name in MEASURED]
-        )
+    assert all(values.shape == (0,) for values in nucleus_geometry([]).values())

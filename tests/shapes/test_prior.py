@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from declump.shapes import contours
-from declump.shapes.contours import ShapeExamples
+from declump.shapes.examples import ShapeExamples
 from declump.shapes.prior import ShapePrior, add_turned_copies
 from declump.shapes.reach import ReachModel
 

@@ -7,7 +7,8 @@ from declump import simulate
 from declump.datasets import AnnotatedImage
 from declump.records.clump import split_clumps
 from declump.shapes import contours
-from declump.shapes.contours import first_exits, shape_examples
+from declump.shapes.contours import first_exits
+from declump.shapes.examples import shape_examples
 from declump.shapes.prior import ShapePrior
 from declump.training.prior import learn_prior
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from declump.io.formats import DEFAULT, FORMATS
-
-ALIASES = {"tiff": ("planes", "flat"), "zarr": ("ome-zarr",), "png": ("overlay",)}
-"""Other names of formats, as people call them."""
-ALWAYS = "contours"
-"""Holds everything, so that all else can be made from it later; written whatever is chosen."""
+from declump.io.formats import DEFAULT
 
 OURS = "declump"
 """The name of our own method among those of ``declump segment --method``."""
@@ -68,24 +62,3 @@ class Options:
     def record(self) -> dict[str, Any]:
         """Give all options as JSON has them."""
         return {**asdict(self), "formats": list(self.formats)}
-
-
-def format_names(given: Iterable[str]) -> tuple[str, ...]:
-    """Names of the formats that are meant, in the order of ``declump.io.FORMATS``.
-
-    Parameters
-    ----------
-    given : iterable of str
-        Names in ``declump.io.FORMATS`` or in ``ALIASES``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such format.
-    """
-    chosen = {ALWAYS}
-    for name in given:
-        if name not in FORMATS and name not in ALIASES:
-            raise ValueError(f"there is no format {name!r}; the formats are {', '.join([*FORMATS, *ALIASES])}")
-        chosen.update(ALIASES.get(name, (name,)))
-    return tuple(name for name in FORMATS if name in chosen)

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from declump import __version__
-from declump._files import check_free, remove_drafts
+from declump._files import atomic_file, check_free, remove_drafts, write_atomically
 from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import Columns
-
-_DRAFT = ".declump-run"
 
 
 @dataclass(frozen=True)
@@ -123,15 +121,17 @@ def run(
             workers.rehearse()
         try:
             _prepare(out, left)
-            _replace(out / RUN_FILE, as_text({**description, "images": [_entry(source) for source in sources]}))
+            write_atomically(out / RUN_FILE, as_text({**description, "images": [_entry(source) for source in sources]}))
             for outcome in list(outcomes.values()):
                 take(outcome)
             for source, answer in workers.answers(left):
                 take(Outcome(source, answer.record, answer.reason, answer.seconds))
             ordered = [outcomes[source] for source in sources]
-            write_table(_images_table(ordered), out / _DRAFT)
-            (out / _DRAFT).replace(out / IMAGES_FILE)
-            _replace(out / RUN_FILE, as_text({**description, "images": [_entry(one.source, one) for one in ordered]}))
+            with atomic_file(out / IMAGES_FILE) as draft:
+                write_table(_images_table(ordered), draft)
+            write_atomically(
+                out / RUN_FILE, as_text({**description, "images": [_entry(one.source, one) for one in ordered]})
+            )
         except BaseException:
             workers.stop()
             _remove_drafts(out, left)
@@ -185,13 +185,6 @@ def _remove_drafts(out: Path, sources: Iterable[Source]) -> None:
     places = {place for source in sources for place in ((out / source.name), *(out / source.name).parents)}
     for place in {out, *(place for place in places if out in place.parents)}:
         remove_drafts(place)
-    (out / _DRAFT).unlink(missing_ok=True)
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(_DRAFT)
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
 
 
 def _entry(source: Source, outcome: Outcome | None = None) -> dict[str, Any]:

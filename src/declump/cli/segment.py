@@ -71,7 +71,7 @@ def segment(
         raise typer.BadParameter("a run is taken up or replaced, not both", param_hint="'--overwrite' / '--resume'")
 
     from declump.batch import Options, find_sources, run
-    from declump.batch.options import format_names
+    from declump.io.formats import format_names
 
     chosen = {} if formats is None else {"formats": format_names(filter(None, map(str.strip, formats.split(","))))}
     options = Options(

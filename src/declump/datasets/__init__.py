@@ -50,6 +50,6 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         return coco.read(documents[0])
     if any(folder.glob("*/objects")):
         return objects.read(folder)
-    if labels.files_in(folder) and not any(folder.glob("*/image.png")):
+    if labels.list_files(folder) and not any(folder.glob("*/image.png")):
         return labels.read(folder)
     return isbi2015.read(folder)

@@ -1,7 +1,6 @@
 """COCO instance files: one JSON with whole masks as polygons or run lengths, which annotation tools export.
 
-In COCO coordinates x counts columns and y rows, and the first pixel has its centre at (0.5, 0.5). Run lengths go down
-the columns, from the left, and begin with the pixels outside the mask.
+What a segmentation may be is told in :mod:`declump.io.formats.parts.coco_masks`.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
-from declump.run_lengths import decompress
+from declump.io.formats.parts.coco_masks import decode_segmentation
+from declump.io.images import read_image
 
 NUCLEUS = "nucle"
 """A category with this in its name, in whatever case, is one of nuclei; all others are cells."""
@@ -24,8 +23,6 @@ _FIELDS: dict[str, dict[str, type]] = {
     "annotations": {"id": int, "image_id": int, "category_id": int},
     "categories": {"id": int, "name": str},
 }
-_FARTHEST = 1e9
-"""Coordinates from here on are no part of a picture; below it, crossings are exact to far less than a pixel."""
 
 
 def read(path: str | Path, *, images: str | Path | None = None) -> Iterator[AnnotatedImage]:
@@ -57,7 +54,7 @@ def read(path: str | Path, *, images: str | Path | None = None) -> Iterator[Anno
         or another size than the file says; or a segmentation is broken or a cell's mask empty.
     """
     path = Path(path)
-    document = _document(path)
+    document = _read_document(path)
     folder = path.parent if images is None else Path(images)
     entries = sorted(document["images"], key=lambda entry: entry["file_name"])
     annotations: dict[int, list[dict[str, Any]]] = {entry["id"]: [] for entry in entries}
@@ -78,10 +75,10 @@ def read(path: str | Path, *, images: str | Path | None = None) -> Iterator[Anno
         if not annotation.get("iscrowd"):
             annotations[annotation["image_id"]].append(annotation)
     nuclei = {number for number, name in names.items() if NUCLEUS in name.lower()}
-    return (_annotated(path, folder, entry, annotations[entry["id"]], nuclei) for entry in entries)
+    return (_read_annotated(path, folder, entry, annotations[entry["id"]], nuclei) for entry in entries)
 
 
-def _document(path: Path) -> dict[str, list[dict[str, Any]]]:
+def _read_document(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Read the JSON and check that its lists have the fields that are used."""
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}; the COCO reader needs a JSON file.")
@@ -112,11 +109,9 @@ def _check_picture(path: Path, folder: Path, file_name: str) -> None:
         )
 
 
-def _annotated(
+def _read_annotated(
     path: Path, folder: Path, entry: dict[str, Any], annotations: list[dict[str, Any]], nuclei: set[int]
 ) -> AnnotatedImage:
-    from declump.io import read_image
-
     picture = folder / entry["file_name"]
     image = read_image(picture)
     if image.dtype != np.uint8:
@@ -133,69 +128,11 @@ def _annotated(
     for annotation in annotations:
         is_cell = annotation["category_id"] not in nuclei
         try:
-            mask = _mask(annotation.get("segmentation"), (height, width))
-            if is_cell and not mask.any():
+            crop = decode_segmentation(annotation.get("segmentation"), (height, width))
+            if is_cell and not crop.area:
                 raise ValueError("the cell covers no pixel; remove it or draw its mask.")
         except ValueError as error:
             raise ValueError(f"{path}: annotation {annotation['id']} of {entry['file_name']}: {error}") from error
         target = next(free) if is_cell else union
-        target |= mask
+        target[crop.box] |= crop.mask
     return AnnotatedImage.from_union(entry["file_name"], image, cells, union)
-
-
-def _mask(segmentation: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Mask of a segmentation in any of its three forms."""
-    if isinstance(segmentation, dict):
-        if segmentation.get("size") != list(shape):
-            raise ValueError(f"the run lengths have size {segmentation.get('size')}; the image has {list(shape)}.")
-        return _from_runs(segmentation.get("counts"), shape)
-    if not isinstance(segmentation, list) or not segmentation:
-        raise ValueError("there is no segmentation; give polygons, or run lengths with 'counts' and 'size'.")
-    mask = np.zeros(shape, bool)
-    for polygon in segmentation:
-        if (
-            not isinstance(polygon, list)
-            or len(polygon) < 6
-            or len(polygon) % 2
-            or not all(type(value) in (int, float) and abs(value) < _FARTHEST for value in polygon)
-        ):
-            raise ValueError("a polygon must be a list of numbers x1, y1, x2, y2, ... for at least three points.")
-        _fill(mask, np.array(polygon, float).reshape(-1, 2)[:, ::-1] - 0.5)
-    return mask
-
-
-def _fill(mask: NDArray[np.bool_], outline: NDArray[np.float64]) -> None:
-    """Set the pixels whose centre lies inside an outline, (M, 2) rows and columns, by the even-odd rule.
-
-    A centre on the outline belongs to the polygon on its right, or else below it, so that polygons that share an edge
-    share no pixel.
-    """
-    ends = np.stack([outline, np.roll(outline, -1, axis=0)])
-    upper, lower = np.where(ends[:1, :, :1] <= ends[1:, :, :1], ends, ends[::-1])
-    first, stop = np.clip(np.ceil([upper[:, 0], lower[:, 0]]), 0, mask.shape[0]).astype(int)
-    lengths = stop - first
-    if not lengths.any():
-        return
-    # One entry for each row that an edge crosses, and there the first column at or right of the crossing.
-    edge = np.repeat(np.arange(len(outline)), lengths)
-    rows = np.arange(len(edge)) + (first - np.cumsum(lengths) + lengths)[edge]
-    share = (rows - upper[edge, 0]) / (lower[edge, 0] - upper[edge, 0])
-    crossings = upper[edge, 1] + share * (lower[edge, 1] - upper[edge, 1])
-    columns = np.clip(np.ceil(crossings), 0, mask.shape[1]).astype(int)
-    top, left = rows.min(), columns.min()
-    height, width = rows.max() + 1 - top, columns.max() + 1 - left
-    counts = np.bincount((rows - top) * width + columns - left, minlength=height * width).reshape(height, width)
-    inside = np.cumsum(counts, axis=1) % 2 == 1
-    # The last column closes every row, and may be the one beyond the picture.
-    mask[top : top + height, left : left + width - 1] |= inside[:, :-1]
-
-
-def _from_runs(counts: object, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    if isinstance(counts, str):
-        counts = decompress(counts)
-    if not isinstance(counts, list) or not all(type(count) is int and count >= 0 for count in counts):
-        raise ValueError("'counts' is broken; it must be a list of whole numbers from 0, or their compressed text.")
-    if sum(counts) != shape[0] * shape[1]:
-        raise ValueError(f"the run lengths add up to {sum(counts)}; the image has {shape[0] * shape[1]} pixels.")
-    in_mask = np.arange(len(counts)) % 2 == 1
-    return np.repeat(in_mask, counts).reshape(shape[::-1]).T

@@ -37,18 +37,18 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         If a file is no Matlab file of that layout.
     """
     folder = Path(folder)
-    images = _cell_array(folder / IMAGES_FILE, "ISBI_Train")
-    cells = _cell_array(folder / TRUTH_FILE, "train_Cytoplasm")
-    nuclei = _cell_array(folder / TRUTH_FILE, "train_Nuclei")
+    images = _read_cell_array(folder / IMAGES_FILE, "ISBI_Train")
+    cells = _read_cell_array(folder / TRUTH_FILE, "train_Cytoplasm")
+    nuclei = _read_cell_array(folder / TRUTH_FILE, "train_Nuclei")
     if not len(images) == len(cells) == len(nuclei):
         raise ValueError(
             f"{folder}: {len(images)} images, but cells of {len(cells)} and nuclei of {len(nuclei)}; "
             f"{IMAGES_FILE} and {TRUTH_FILE} must come from the same release."
         )
-    return (_annotated(index, images[index], cells[index], nuclei[index]) for index in range(len(images)))
+    return (_to_annotated(index, images[index], cells[index], nuclei[index]) for index in range(len(images)))
 
 
-def _annotated(index: int, image: NDArray[Any], cells: NDArray[Any], nuclei: NDArray[Any]) -> AnnotatedImage:
+def _to_annotated(index: int, image: NDArray[Any], cells: NDArray[Any], nuclei: NDArray[Any]) -> AnnotatedImage:
     name = f"train{index:02d}"
     masks = np.zeros((cells.size, *image.shape[:2]), bool)
     for mask, cell in zip(masks, cells.flat, strict=True):
@@ -58,7 +58,7 @@ def _annotated(index: int, image: NDArray[Any], cells: NDArray[Any], nuclei: NDA
     return AnnotatedImage.from_union(name, image, masks, nuclei != 0)
 
 
-def _cell_array(path: Path, variable: str) -> list[NDArray[Any]]:
+def _read_cell_array(path: Path, variable: str) -> list[NDArray[Any]]:
     from scipy.io import loadmat
 
     if not path.is_file():

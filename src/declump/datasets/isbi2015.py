@@ -50,7 +50,7 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         for part in (frame / "nuclei.png", frame / "cells"):
             if not part.exists():
                 raise FileNotFoundError(f"No {part}; the ISBI 2015 reader looks for {_LAYOUT}.")
-    return (_annotated(frame) for frame in frames)
+    return (_read_frame(frame) for frame in frames)
 
 
 def fields(names: Sequence[str]) -> list[int]:
@@ -60,18 +60,18 @@ def fields(names: Sequence[str]) -> list[int]:
     return [keys.index(key) for key in keys]
 
 
-def _annotated(frame: Path) -> AnnotatedImage:
-    image = _without_alpha(_picture(frame / "image.png"))
+def _read_frame(frame: Path) -> AnnotatedImage:
+    image = _drop_alpha(_read_picture(frame / "image.png"))
     if image.dtype != np.uint8:
         raise ValueError(f"{frame / 'image.png'} has {image.dtype} pixels; save it with 8 bits a channel.")
     paths = sorted((frame / "cells").glob("*.png"))
     cells = np.zeros((len(paths), *image.shape[:2]), bool)
     for mask, path in zip(cells, paths, strict=True):
-        mask[:] = _mask(path, mask.shape)
-    return AnnotatedImage.from_union(frame.name, image, cells, _mask(frame / "nuclei.png", image.shape[:2]))
+        mask[:] = _read_mask(path, mask.shape)
+    return AnnotatedImage.from_union(frame.name, image, cells, _read_mask(frame / "nuclei.png", image.shape[:2]))
 
 
-def _picture(path: Path) -> NDArray[Any]:
+def _read_picture(path: Path) -> NDArray[Any]:
     import imageio.v3 as imageio
 
     try:
@@ -80,14 +80,14 @@ def _picture(path: Path) -> NDArray[Any]:
         raise ValueError(f"{path} cannot be read as a picture: {error}") from error
 
 
-def _without_alpha(picture: NDArray[Any]) -> NDArray[Any]:
+def _drop_alpha(picture: NDArray[Any]) -> NDArray[Any]:
     """Grey (H, W) or colour (H, W, 3) without the opacity that a second or fourth channel holds."""
     channels = picture.shape[2] if picture.ndim == 3 else 0
     return picture[..., 0] if channels == 2 else picture[..., :3] if channels == 4 else picture
 
 
-def _mask(path: Path, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    picture = _without_alpha(_picture(path))
+def _read_mask(path: Path, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    picture = _drop_alpha(_read_picture(path))
     if picture.ndim == 3:
         picture = np.asarray(picture.any(axis=2))
     if picture.shape != shape:

@@ -9,6 +9,7 @@ import numpy as np
 
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.objects import of_objects
+from declump.io.images import read_labels
 
 FILES = (".png", ".tif", ".tiff")
 
@@ -35,20 +36,18 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     ValueError
         If a file cannot be read as labels.
     """
-    files = files_in(folder)
+    files = list_files(folder)
     if not files:
         raise FileNotFoundError(f"No PNG or TIFF file in {folder}; the reader of labels looks for label images there.")
-    return (_annotated(path) for path in files)
+    return (_read_annotated(path) for path in files)
 
 
-def files_in(folder: str | Path) -> list[Path]:
+def list_files(folder: str | Path) -> list[Path]:
     """Give the files of a folder that may be label images, sorted."""
     return sorted(path for path in Path(folder).iterdir() if path.is_file() and path.suffix.lower() in FILES)
 
 
-def _annotated(path: Path) -> AnnotatedImage:
-    from declump.io import read_labels
-
+def _read_annotated(path: Path) -> AnnotatedImage:
     labels = read_labels(path)
     numbers = np.unique(labels[labels > 0])
     image = np.where(labels > 0, 255, 0).astype(np.uint8)

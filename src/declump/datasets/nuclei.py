@@ -63,10 +63,10 @@ def assign_nuclei(cells: NDArray[np.bool_], nuclei: NDArray[np.bool_]) -> tuple[
     if empty.size:
         raise ValueError(f"cell {empty[0]} (counted from 0) has an empty mask; remove it or draw its mask.")
     depths = [_Depth(cell) for cell in cells]
-    components = _components(nuclei)
+    components = _find_components(nuclei)
     areas = [len(rows) for rows, _ in components]
     smallest = SPECK * float(np.median(areas)) if areas else 0.0
-    costs = [_costs(pixels, cells, depths, smallest) for pixels in components]
+    costs = [_compute_costs(pixels, cells, depths, smallest) for pixels in components]
     owners, total = _assign(costs, len(cells))
     while components and (owners < 0).any():
         best = None
@@ -75,7 +75,7 @@ def assign_nuclei(cells: NDArray[np.bool_], nuclei: NDArray[np.bool_]) -> tuple[
                 continue
             halves, penalty = _cut(pixels)
             trial_costs = [*costs[:index], *costs[index + 1 :]]
-            trial_costs += [_costs(half, cells, depths, smallest) for half in halves]
+            trial_costs += [_compute_costs(half, cells, depths, smallest) for half in halves]
             trial_owners, trial_total = _assign(trial_costs, len(cells))
             if best is None or trial_total + penalty < best[0]:
                 best = trial_total + penalty, index, halves, trial_costs, trial_owners, trial_total
@@ -117,7 +117,7 @@ class _Depth:
         return float(self.distance[rows - self.top, columns - self.left].mean())
 
 
-def _components(mask: NDArray[np.bool_]) -> list[_Pixels]:
+def _find_components(mask: NDArray[np.bool_]) -> list[_Pixels]:
     from scipy import ndimage
 
     labels, _ = ndimage.label(mask, np.ones((3, 3)))
@@ -128,7 +128,9 @@ def _components(mask: NDArray[np.bool_]) -> list[_Pixels]:
     return components
 
 
-def _costs(pixels: _Pixels, cells: NDArray[np.bool_], depths: list[_Depth], smallest: float) -> NDArray[np.float64]:
+def _compute_costs(
+    pixels: _Pixels, cells: NDArray[np.bool_], depths: list[_Depth], smallest: float
+) -> NDArray[np.float64]:
     """Cost (N,) of a component as the nucleus of each cell; infinite where too little of it lies inside."""
     inside = cells[:, pixels[0], pixels[1]]
     shares = inside.mean(axis=1)
@@ -162,7 +164,7 @@ def _assign(costs: list[NDArray[np.float64]], n_cells: int) -> tuple[NDArray[np.
 def _cut(pixels: _Pixels) -> tuple[tuple[_Pixels, _Pixels], float]:
     """Cut a component in two, and what the cut costs: at its waist for free, else across its long axis."""
     points = np.stack(pixels, axis=1)
-    beyond = _beyond_waist(points)
+    beyond = _find_beyond_waist(points)
     penalty = 0.0
     if beyond is None:
         offsets = points - points.mean(axis=0)
@@ -173,7 +175,7 @@ def _cut(pixels: _Pixels) -> tuple[tuple[_Pixels, _Pixels], float]:
     return ((rows[~beyond], columns[~beyond]), (rows[beyond], columns[beyond])), penalty
 
 
-def _beyond_waist(points: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+def _find_beyond_waist(points: NDArray[np.intp]) -> NDArray[np.bool_] | None:
     """Which points lie beyond the waist of a component; None where it has no waist.
 
     The component is worn down from its outline until it falls apart into parts that are deep enough; every pixel then

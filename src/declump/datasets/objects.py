@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import centre
+from declump.io.images import read_image, read_mask_stack
 from declump.shapes import contours
 
 STAR_LIKE = 0.95
@@ -45,7 +46,7 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     for frame in frames:
         if not (frame / "image.png").is_file():
             raise FileNotFoundError(f"No {frame / 'image.png'}; the reader of objects looks for {_LAYOUT}.")
-    return (_annotated(frame) for frame in frames)
+    return (_read_frame(frame) for frame in frames)
 
 
 def of_objects(name: str, image: NDArray[np.uint8], objects: NDArray[np.bool_]) -> AnnotatedImage:
@@ -96,9 +97,7 @@ def is_star_like(mask: NDArray[np.bool_], seed: NDArray[np.float64]) -> bool:
     return bool(2 * shared >= STAR_LIKE * both)
 
 
-def _annotated(frame: Path) -> AnnotatedImage:
-    from declump.io import read_image, read_mask_stack
-
+def _read_frame(frame: Path) -> AnnotatedImage:
     image = read_image(frame / "image.png")
     if image.dtype != np.uint8:
         raise ValueError(f"{frame / 'image.png'} has {image.dtype} pixels; save it with 8 bits a channel.")

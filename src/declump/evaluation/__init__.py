@@ -3,8 +3,9 @@
 from declump.evaluation.bootstrap import Interval, bootstrap_interval
 from declump.evaluation.folds import folds
 from declump.evaluation.matching import dice_matrix, match
-from declump.evaluation.metrics import Score, pool, score
+from declump.evaluation.metrics import Score, pool
 from declump.evaluation.overlap import overlap_degree
+from declump.evaluation.scoring import score
 
 __all__ = [
     "Interval",

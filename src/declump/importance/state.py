@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump._files import write_atomically
 from declump.records.importance import Step
 from declump.training.prior import AnnotatedClump
 
@@ -49,12 +50,7 @@ class State:
             "steps": [asdict(step) for step in self.steps],
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".unfinished")
-        try:
-            unfinished.write_text(json.dumps(record), encoding="utf-8")
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_atomically(path, json.dumps(record))
 
     @classmethod
     def load(cls, path: Path, origin: str) -> State:

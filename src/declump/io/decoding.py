@@ -27,7 +27,7 @@ _KEPT_MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "F", "RGB", "RGBA")
 """Modes of Pillow whose pixels are taken as they are; palettes, CMYK and the like are converted to colour."""
 
 
-def format_of(path: Path) -> str:
+def find_format(path: Path) -> str:
     """Tell which of the accepted formats a file has, or say why it has none."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give one {ACCEPTED} file")
@@ -45,17 +45,17 @@ def format_of(path: Path) -> str:
 
 def decode_pages(path: Path) -> Iterator[NDArray[Any]]:
     """Read the pages of a file one by one, each (H, W) or (H, W, channels), with the numbers that stand in the file."""
-    name = format_of(path)
-    with _said_in_one_sentence(path, name):
+    name = find_format(path)
+    with _explain_errors(path, name):
         if name != "TIFF":
-            yield from _pillow_pages(path, name)
+            yield from _decode_with_pillow(path, name)
             return
         with open_tiff(path) as file:
-            for page in _stored_pages(file):
-                yield page.decoded(path)
+            for page in _list_pages(file):
+                yield page.decode(path)
 
 
-def single_page(path: Path) -> NDArray[Any]:
+def decode_single_page(path: Path) -> NDArray[Any]:
     """Read the only page of a file; a file with more is refused."""
     pages = decode_pages(path)
     page = next(pages)
@@ -66,11 +66,11 @@ def single_page(path: Path) -> NDArray[Any]:
 
 def count_planes(path: Path) -> int:
     """Count the images in a file, see :func:`decode_plane`."""
-    name = format_of(path)
+    name = find_format(path)
     if name != "TIFF":
         return 1
-    with _said_in_one_sentence(path, name), open_tiff(path) as file:
-        return len(_planes(file))
+    with _explain_errors(path, name), open_tiff(path) as file:
+        return len(_list_planes(file))
 
 
 def decode_plane(path: Path, number: int) -> NDArray[Any]:
@@ -79,14 +79,14 @@ def decode_plane(path: Path, number: int) -> NDArray[Any]:
     In a TIFF every page is an image, but for reduced copies of another. In an OME-TIFF every focus and moment is one;
     three channels together are red, green and blue.
     """
-    name = format_of(path)
+    name = find_format(path)
     if name != "TIFF":
-        return single_page(path)
-    with _said_in_one_sentence(path, name), open_tiff(path) as file:
-        planes = _planes(file)
+        return decode_single_page(path)
+    with _explain_errors(path, name), open_tiff(path) as file:
+        planes = _list_planes(file)
         if not 1 <= number <= len(planes):
             raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
-        return planes[number - 1].decoded(path)
+        return planes[number - 1].decode(path)
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def open_tiff(path: Path) -> Iterator[Any]:
     """Open a TIFF whose pages can all be found."""
     import tifffile
 
-    with _complaints() as complaints, tifffile.TiffFile(path) as file:
+    with _collect_complaints() as complaints, tifffile.TiffFile(path) as file:
         pages = len(file.pages)
         if complaints or not pages:
             raise ValueError(complaints[0] if complaints else "it has no page")
@@ -106,7 +106,7 @@ class _RefusedError(ValueError):
 
 
 @contextmanager
-def _said_in_one_sentence(path: Path, name: str) -> Iterator[None]:
+def _explain_errors(path: Path, name: str) -> Iterator[None]:
     try:
         yield
     except (MemoryError, _RefusedError):
@@ -126,7 +126,7 @@ class _Plane:
     inverted: bool = False
     layer: int | None = None
 
-    def decoded(self, path: Path) -> NDArray[Any]:
+    def decode(self, path: Path) -> NDArray[Any]:
         if self.layer is not None:
             import tifffile
 
@@ -134,7 +134,7 @@ class _Plane:
             return np.array(tifffile.memmap(path, mode="r").reshape(-1, *page.shape)[self.layer])
         if any(page is None for page in self.pages):
             raise ValueError("a page that its description tells of is missing")
-        channels = [self._decoded(path, page) for page in self.pages]
+        channels = [self._decode_page(path, page) for page in self.pages]
         if len(channels) == 1:
             return channels[0]
         if len(channels) != 3 or channels[0].ndim != 2:
@@ -144,17 +144,17 @@ class _Plane:
             )
         return np.stack(channels, axis=-1)
 
-    def _decoded(self, path: Path, page: Any) -> NDArray[Any]:
-        if _decodes(page.keyframe):
-            return _tiff_page(page, inverted=self.inverted)
-        return next(_pillow_pages(path, "TIFF", page.index))
+    def _decode_page(self, path: Path, page: Any) -> NDArray[Any]:
+        if _can_decode(page.keyframe):
+            return _decode_tiff_page(page, inverted=self.inverted)
+        return next(_decode_with_pillow(path, "TIFF", page.index))
 
 
-def _stored_pages(file: Any) -> Iterator[_Plane]:
+def _list_pages(file: Any) -> Iterator[_Plane]:
     """Every page as it is stored, whatever a description says of it."""
     pages = list(file.pages)
     stacked = len(pages) == 1 and len(file.series) == 1 and file.series[0].ndim > pages[0].ndim
-    if stacked and _decodes(pages[0]):
+    if stacked and _can_decode(pages[0]):
         layers = math.prod(file.series[0].shape) // math.prod(pages[0].shape)
         yield from (_Plane((pages[0],), layer=layer) for layer in range(layers))
         return
@@ -164,14 +164,14 @@ def _stored_pages(file: Any) -> Iterator[_Plane]:
         yield _Plane((page,), inverted=page.photometric.name == "MINISWHITE" and not raw)
 
 
-def _planes(file: Any) -> list[_Plane]:
+def _list_planes(file: Any) -> list[_Plane]:
     """Pages that are images: those of an OME-TIFF by its description, of another all but reduced copies."""
     if file.is_ome:
-        return [plane for series in file.series for plane in _ome_planes(series)]
-    return [plane for plane in _stored_pages(file) if not plane.pages[0].is_reduced]
+        return [plane for series in file.series for plane in _group_channels(series)]
+    return [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
 
 
-def _ome_planes(series: Any) -> Iterator[_Plane]:
+def _group_channels(series: Any) -> Iterator[_Plane]:
     """Group the pages of one image series by their channels."""
     inner = series.keyframe.axes
     outer = series.axes[: -len(inner)]
@@ -184,14 +184,14 @@ def _ome_planes(series: Any) -> Iterator[_Plane]:
         yield _Plane(tuple(series.pages[int(number)] for number in group))
 
 
-def _decodes(page: Any) -> bool:
+def _can_decode(page: Any) -> bool:
     """Whether tifffile itself knows the compression; for LZW, JPEG and fax it would want another library."""
     import tifffile
 
     return page.compression in tifffile.TIFF.DECOMPRESSORS and page.predictor in tifffile.TIFF.UNPREDICTORS
 
 
-def _tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
+def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
     pixels, axes = np.asarray(page.asarray()), page.keyframe.axes
     if axes == "SYX":
         pixels = np.moveaxis(pixels, 0, -1)
@@ -205,7 +205,7 @@ def _tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
     return pixels
 
 
-def _pillow_pages(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
+def _decode_with_pillow(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
     import warnings
 
     from PIL import Image, ImageSequence
@@ -219,7 +219,7 @@ def _pillow_pages(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any
 
 
 @contextmanager
-def _complaints() -> Iterator[list[str]]:
+def _collect_complaints() -> Iterator[list[str]]:
     """Collect what tifffile logs as errors, of which a page cut off is one, instead of having it printed."""
     found: list[str] = []
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import count_planes, decode_pages, decode_plane, format_of, single_page
+from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
@@ -41,7 +41,7 @@ def read_image(path: str | Path, *, page: int | None = None) -> NDArray[Any]:
     path = Path(path)
     if page is None and count_planes(path) > 1:
         raise ValueError(f"{path} has more than one page; say which one you mean, or save it as a file of its own")
-    pixels, _ = _colour_and_opacity(decode_plane(path, page or 1), path)
+    pixels, _ = _split_opacity(decode_plane(path, page or 1), path)
     return pixels
 
 
@@ -82,7 +82,7 @@ def read_mask(path: str | Path) -> NDArray[np.bool_]:
     ValueError
         If it cannot be read, or has more than two values.
     """
-    return _mask(single_page(Path(path)), Path(path))
+    return _to_mask(decode_single_page(Path(path)), Path(path))
 
 
 def read_labels(path: str | Path) -> NDArray[np.int64]:
@@ -107,18 +107,18 @@ def read_labels(path: str | Path) -> NDArray[np.int64]:
         If it cannot be read, or holds negative numbers or fractions, or is a photograph.
     """
     path = Path(path)
-    values = _single_channel(single_page(path), path)
+    values = _to_single_channel(decode_single_page(path), path)
     if np.unique(values).size <= 2:
         from scipy import ndimage
 
-        pieces, _ = ndimage.label(_two_levels(values, path), structure=np.ones((3, 3)))
+        pieces, _ = ndimage.label(_split_levels(values, path), structure=np.ones((3, 3)))
         return np.asarray(pieces, dtype=np.int64)
-    if format_of(path) == "JPEG":
+    if find_format(path) == "JPEG":
         raise ValueError(f"{path} is a JPEG, which blurs labels into their neighbours; save the labels as PNG or TIFF")
     labels = values.astype(np.int64)
     if (labels != values).any() or labels.min() < 0:
         raise ValueError(f"{path} holds negative numbers or fractions; labels are whole numbers, with 0 as background")
-    if _pieces(labels) > PIECES * np.unique(labels[labels > 0]).size:
+    if _count_pieces(labels) > PIECES * np.unique(labels[labels > 0]).size:
         raise ValueError(f"{path} looks like a photograph or a softened mask; give labels, or threshold the mask first")
     return labels
 
@@ -150,16 +150,16 @@ def read_mask_stack(path: str | Path) -> NDArray[np.bool_]:
             raise ValueError(f"the folder {path} holds no PNG or TIFF file; give a folder with one mask a cell")
         masks = [read_mask(source) for source in sources]
     elif path.suffix.lower() == ".npz" and path.is_file():
-        masks = [_mask(page, path) for page in _archived_masks(path)]
+        masks = [_to_mask(page, path) for page in _load_masks(path)]
     else:
-        masks = [_mask(page, path) for page in decode_pages(path)]
+        masks = [_to_mask(page, path) for page in decode_pages(path)]
     sizes = sorted({mask.shape for mask in masks})
     if len(sizes) > 1:
         raise ValueError(f"the masks in {path} differ in size, {sizes[0]} and {sizes[1]}; give masks of one image")
     return np.stack(masks)
 
 
-def _colour_and_opacity(page: NDArray[Any], path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _split_opacity(page: NDArray[Any], path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Split a page into (H, W) or (H, W, 3) colour and the alpha channel, if it has one."""
     if page.dtype.kind not in "biuf":
         raise ValueError(f"{path} has {page.dtype} pixels; save it with whole or floating-point numbers")
@@ -174,11 +174,11 @@ def _colour_and_opacity(page: NDArray[Any], path: Path) -> tuple[NDArray[Any], N
     return np.ascontiguousarray(colour), page[..., -1] if channels in (2, 4) else None
 
 
-def _single_channel(page: NDArray[Any], path: Path) -> NDArray[Any]:
+def _to_single_channel(page: NDArray[Any], path: Path) -> NDArray[Any]:
     """Give the values of a grey page, or number the colours of another from 1; black and transparent pixels are 0."""
-    pixels, opacity = _colour_and_opacity(page, path)
+    pixels, opacity = _split_opacity(page, path)
     grey = pixels.ndim == 2 or bool((pixels == pixels[..., :1]).all())
-    values = pixels if pixels.ndim == 2 else pixels[..., 0] if grey else _numbered_colours(pixels)
+    values = pixels if pixels.ndim == 2 else pixels[..., 0] if grey else _number_colours(pixels)
     if opacity is not None:
         values = np.where(opacity > 0, values, values.dtype.type(0))
     if not grey and values.min() > 0 and values.max() > 1:
@@ -188,7 +188,7 @@ def _single_channel(page: NDArray[Any], path: Path) -> NDArray[Any]:
     return values
 
 
-def _numbered_colours(pixels: NDArray[Any]) -> NDArray[np.int64]:
+def _number_colours(pixels: NDArray[Any]) -> NDArray[np.int64]:
     coloured = pixels.any(axis=2)
     codes = np.zeros(np.count_nonzero(coloured), dtype=np.int64)
     for channel in np.moveaxis(pixels, -1, 0):
@@ -199,11 +199,11 @@ def _numbered_colours(pixels: NDArray[Any]) -> NDArray[np.int64]:
     return numbers
 
 
-def _mask(page: NDArray[Any], path: Path) -> NDArray[np.bool_]:
-    return _two_levels(_single_channel(page, path), path)
+def _to_mask(page: NDArray[Any], path: Path) -> NDArray[np.bool_]:
+    return _split_levels(_to_single_channel(page, path), path)
 
 
-def _two_levels(values: NDArray[Any], path: Path) -> NDArray[np.bool_]:
+def _split_levels(values: NDArray[Any], path: Path) -> NDArray[np.bool_]:
     if values.dtype == np.bool_:
         return values
     levels = np.unique(values)
@@ -213,14 +213,14 @@ def _two_levels(values: NDArray[Any], path: Path) -> NDArray[np.bool_]:
     return np.zeros(values.shape, np.bool_) if empty else np.asarray(values == levels[-1])
 
 
-def _pieces(labels: NDArray[np.int64]) -> int:
+def _count_pieces(labels: NDArray[np.int64]) -> int:
     """Count the connected pieces (8-neighbours) of equal label."""
     from skimage.measure import label
 
     return int(label(labels, connectivity=2, return_num=True)[1])
 
 
-def _archived_masks(path: Path) -> NDArray[Any]:
+def _load_masks(path: Path) -> NDArray[Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             masks = np.asarray(archive["masks"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from declump.io.decoding import format_of, open_tiff
+from declump.io.decoding import find_format, open_tiff
 
 PLAUSIBLE = (0.02, 3.5)
 """Pixels of a micrograph in micrometres; the dots per inch that most programs write by habit lie far outside."""
@@ -36,10 +36,10 @@ def read_pixel_size(path: str | Path) -> tuple[float, str] | None:
     """
     path = Path(path)
     try:
-        if format_of(path) != "TIFF":
+        if find_format(path) != "TIFF":
             return None
         with open_tiff(path) as file:
-            told = _told(file)
+            told = _read_size(file)
     except Exception:  # a file that cannot be read is reported when its pixels are
         return None
     if told is None:
@@ -49,10 +49,10 @@ def read_pixel_size(path: str | Path) -> tuple[float, str] | None:
     return (round(width, 9), origin) if plausible and abs(width - height) <= SQUARE * width else None
 
 
-def _told(file: Any) -> tuple[float, float, str] | None:
+def _read_size(file: Any) -> tuple[float, float, str] | None:
     if file.is_ome:
         elements = filter(_is_pixels, ElementTree.fromstring(file.ome_metadata).iter())
-        sizes = {_ome_sizes(pixels) for pixels in elements}
+        sizes = {_read_ome_size(pixels) for pixels in elements}
         known = sizes.pop() if len(sizes) == 1 else None
         return None if known is None else (*known, "OME metadata")
     if file.is_imagej:
@@ -67,7 +67,7 @@ def _is_pixels(element: ElementTree.Element) -> bool:
     return element.tag.rpartition("}")[2] == "Pixels"
 
 
-def _ome_sizes(pixels: ElementTree.Element) -> tuple[float, float] | None:
+def _read_ome_size(pixels: ElementTree.Element) -> tuple[float, float] | None:
     """Width and height of a pixel in micrometres."""
     sides = []
     for axis in ("X", "Y"):

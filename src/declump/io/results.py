@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump._files import atomic_folder
-from declump.io.formats import DEFAULT, FORMATS, Result, contours, ome_zarr
-from declump.io.formats.parts import metadata as marks
+from declump.io.formats import DEFAULT, FORMATS, READ_FIRST, Result, contours, ome_zarr
+from declump.io.formats.parts.metadata import KEY, VERSION, Metadata, find_metadata
 from declump.records.segmentation import Segmentation
 
 WRITERS = 2
@@ -109,19 +109,19 @@ def read(path: str | Path) -> Segmentation:
         If the file is of another kind, of a later version, or holds too little.
     """
     path = Path(path)
-    mark = marks.find_metadata(path)
-    if path.is_dir() and mark is None:
-        return _from_folder(path)
+    metadata = find_metadata(path)
+    if path.is_dir() and metadata is None:
+        return _read_folder(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; give a results folder, or a file in it")
-    name = _format_name(path, mark)
+    name = _find_format(path, metadata)
     if name == "contours":
         return contours.read(path)
     reader = FORMATS[name].read
     if reader is None:
         raise ValueError(f"{path} ({FORMATS[name].meaning}) is not to be read back; give the contours.json beside it")
-    if mark is not None and mark["version"] > marks.VERSION:
-        raise ValueError(f"{path} has version {mark['version']}, this declump reads up to {marks.VERSION}")
+    if metadata is not None and metadata["version"] > VERSION:
+        raise ValueError(f"{path} has version {metadata['version']}, this declump reads up to {VERSION}")
     return reader(path)
 
 
@@ -149,18 +149,18 @@ def read_contours(path: str | Path) -> Segmentation:
     return contours.read(path / contours.FILE if path.is_dir() else path)
 
 
-def _from_folder(folder: Path) -> Segmentation:
+def _read_folder(folder: Path) -> Segmentation:
     """Read the file of a results folder that holds most."""
-    for name in ("contours", "coco", "imagej", "planes", "masks"):
+    for name in READ_FIRST:
         if (folder / FORMATS[name].file).is_file():
             return read(folder / FORMATS[name].file)
     return read_contours(folder)
 
 
-def _format_name(path: Path, mark: marks.Mark | None) -> str:
-    """Name of the format of a file, by its mark; an unmarked JSON file can be one of COCO."""
-    if mark is not None:
-        name = str(mark["format"]).removeprefix(f"{marks.KEY} ")
+def _find_format(path: Path, metadata: Metadata | None) -> str:
+    """Name of the format of a file, by its metadata; a JSON file without any can be one of COCO."""
+    if metadata is not None:
+        name = str(metadata["format"]).removeprefix(f"{KEY} ")
         if name in FORMATS:
             return name
     elif path.suffix.lower() == ".json":

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump._files import write_atomically
+
 Floats = NDArray[np.float64]
 
 GOOD_DICE = 0.8
@@ -90,7 +92,7 @@ class Confidence:
             )
         }
         content = {"card": dict(self.card), "intercept": self.intercept, "features": features}
-        Path(path).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_atomically(path, json.dumps(content, indent=2) + "\n")
 
     @classmethod
     def load(cls, source: str | Path) -> Confidence:

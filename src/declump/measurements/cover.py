@@ -1,19 +1,19 @@
 """Which pixels of the image each cell covers, alone or together with others.
 
-Cells are filled in their bounding boxes, so that the work grows with the cells and not with the image.
+Cells are taken in their bounding boxes, so that the work grows with the cells and not with the image.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
-
-Box = tuple[slice, slice]
 
 TOUCHING = 0.05
 """Two cells touch if the gap between them is at most this share of the mean of their equivalent radii."""
@@ -25,84 +25,59 @@ class Cover:
 
     Attributes
     ----------
-    boxes : list of N (rows, columns)
-        Slices of the image that hold each cell.
-    masks : list of N (h, w) bool
-        Each cell's pixels in its box.
+    crops : sequence of N Crop
+        Each cell's pixels.
     layers : (H, W) int32
         Number of cells at each pixel.
     """
 
-    boxes: list[Box]
-    masks: list[NDArray[np.bool_]]
+    crops: Sequence[Crop]
     layers: NDArray[np.int32]
 
     @property
     def pixels(self) -> NDArray[np.int64]:
         """Pixels (N,) of each cell in the image."""
-        return np.array([np.count_nonzero(mask) for mask in self.masks], dtype=np.int64)
+        return np.array([crop.area for crop in self.crops], dtype=np.int64)
 
     @property
     def shared(self) -> NDArray[np.int64]:
         """Pixels (N,) of each cell that other cells cover, too."""
-        pairs = zip(self.boxes, self.masks, strict=True)
-        return np.array([np.count_nonzero(self.layers[box][mask] > 1) for box, mask in pairs], dtype=np.int64)
+        return np.array([np.count_nonzero(self.layers[crop.box][crop.mask] > 1) for crop in self.crops], dtype=np.int64)
 
     @property
     def on_border(self) -> NDArray[np.bool_]:
         """Whether each cell (N,) has a pixel in the first or last row or column of the image."""
-        height, width = self.layers.shape
-        answers = []
-        for (rows, columns), mask in zip(self.boxes, self.masks, strict=True):
-            sides = (
-                mask[:1] if rows.start == 0 else None,
-                mask[-1:] if rows.stop == height else None,
-                mask[:, :1] if columns.start == 0 else None,
-                mask[:, -1:] if columns.stop == width else None,
-            )
-            answers.append(any(side.any() for side in sides if side is not None))
-        return np.array(answers, dtype=np.bool_)
-
-    def overlap(self, first: int, second: int) -> bool:
-        """Whether two cells share a pixel."""
-        window = []
-        for one, other in zip(self.boxes[first], self.boxes[second], strict=True):
-            start, stop = max(one.start, other.start), min(one.stop, other.stop)
-            if start >= stop:
-                return False
-            window.append((slice(start - one.start, stop - one.start), slice(start - other.start, stop - other.start)))
-        (rows, other_rows), (columns, other_columns) = window
-        return bool((self.masks[first][rows, columns] & self.masks[second][other_rows, other_columns]).any())
+        bottom, right = self.layers.shape
+        boxes = [(crop.area > 0, *crop.box) for crop in self.crops]
+        return np.array(
+            [
+                seen and (rows.start == 0 or rows.stop == bottom or columns.start == 0 or columns.stop == right)
+                for seen, rows, columns in boxes
+            ],
+            dtype=np.bool_,
+        )
 
     def union(self, cells: NDArray[np.intp]) -> tuple[int, int, int]:
         """Pixels in any of some cells, pixels in more than one of them, and the most of them at one pixel."""
-        boxes = [self.boxes[cell] for cell in cells if self.masks[cell].size]
-        if not boxes:
+        crops = [self.crops[cell] for cell in cells if self.crops[cell].area]
+        if not crops:
             return 0, 0, 0
-        top, left = (min(box[axis].start for box in boxes) for axis in (0, 1))
-        bottom, right = (max(box[axis].stop for box in boxes) for axis in (0, 1))
+        corners = np.array([[(side.start, side.stop) for side in crop.box] for crop in crops])
+        top, left = corners[..., 0].min(axis=0)
+        bottom, right = corners[..., 1].max(axis=0)
         layers = np.zeros((bottom - top, right - left), dtype=np.int32)
-        for cell in cells:
-            rows, columns = self.boxes[cell]
-            if self.masks[cell].size:
-                layers[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] += self.masks[
-                    cell
-                ]
+        for crop in crops:
+            height, width = crop.mask.shape
+            layers[crop.top - top :, crop.left - left :][:height, :width] += crop.mask
         return int(np.count_nonzero(layers)), int(np.count_nonzero(layers > 1)), int(layers.max())
 
 
 def cover(segmentation: Segmentation) -> Cover:
-    """Fill every cell of a segmentation in its box, and count the cells at each pixel."""
-    boxes, masks = [], []
+    """Count the cells of a segmentation at each pixel."""
     layers = np.zeros(segmentation.shape, dtype=np.int32)
-    for seed, radii in zip(segmentation.seeds, segmentation.radii, strict=True):
-        top, left, bottom, right = contours.bounding_box(seed, radii, segmentation.shape)
-        box = (slice(top, bottom), slice(left, right))
-        mask = contours.to_mask(seed - (top, left), radii, (bottom - top, right - left))
-        layers[box] += mask
-        boxes.append(box)
-        masks.append(mask)
-    return Cover(boxes, masks, layers)
+    for crop in segmentation.crops:
+        layers[crop.box] += crop.mask
+    return Cover(segmentation.crops, layers)
 
 
 def neighbours(segmentation: Segmentation, covered: Cover) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -136,7 +111,7 @@ def neighbours(segmentation: Segmentation, covered: Cover) -> tuple[NDArray[np.i
     near = np.linalg.norm(seeds[pairs[:, 0]] - seeds[pairs[:, 1]], axis=1) <= reach[pairs].sum(axis=1) + gaps
     for (first, second), gap in zip(pairs[near], gaps[near], strict=True):
         pair = [first, second]
-        if covered.overlap(first, second):
+        if covered.crops[first].meets(covered.crops[second]):
             overlapping[pair] += 1
             touching[pair] += 1
         elif any(

@@ -40,7 +40,7 @@ def optical_densities(
     ValueError
         If the image has another size than the segmentation.
     """
-    cell, cytoplasm, nucleus = np.full((3, len(covered.masks)), np.nan)
+    cell, cytoplasm, nucleus = np.full((3, len(covered.crops)), np.nan)
     if image is None:
         return cell, cytoplasm, nucleus
     if np.shape(image)[:2] != covered.layers.shape:
@@ -49,8 +49,8 @@ def optical_densities(
             "give the image that was segmented"
         )
     luminance = to_channels(image)[0]
-    for index, (box, mask) in enumerate(zip(covered.boxes, covered.masks, strict=True)):
-        alone = mask & (covered.layers[box] == 1)
+    for index, crop in enumerate(covered.crops):
+        box, alone = crop.box, crop.mask & (covered.layers[crop.box] == 1)
         density = -np.log10(np.maximum(luminance[box], DARKEST), dtype=np.float64)
         cell[index] = _mean(density[alone])
         if nuclei is not None:

@@ -170,11 +170,11 @@ def _overlaps(segmentation: Segmentation, covered: Cover) -> dict[str, NDArray[A
 def _nuclei(segmentation: Segmentation, covered: Cover, outlines: Outlines) -> dict[str, NDArray[Any]]:
     """The nucleus by itself, and against its cell."""
     layers = [labels for labels in (segmentation.nuclei, segmentation.second_nuclei) if labels is not None]
-    nucleus = nucleus_geometry(segmentation.nuclei, len(segmentation), segmentation.second_nuclei)
+    nucleus = nucleus_geometry(segmentation.nucleus_crops)
     inside = np.full(len(segmentation), np.nan)
     if layers:
-        for index, (box, mask) in enumerate(zip(covered.boxes, covered.masks, strict=True)):
-            inside[index] = sum(np.count_nonzero(labels[box][mask] == index + 1) for labels in layers)
+        for index, crop in enumerate(covered.crops):
+            inside[index] = sum(np.count_nonzero(labels[crop.box][crop.mask] == index + 1) for labels in layers)
     inside[np.isnan(nucleus["area"])] = np.nan
     centre = np.column_stack([nucleus["row"], nucleus["column"]])
     offset = np.linalg.norm(centre - outlines.centroid, axis=1)

@@ -68,11 +68,11 @@ def comparison_picture(
     wide = len(titles) if columns is None else min(columns, len(titles))
     rows: list[NDArray[np.uint8]] = []
     for index, (image, segmentations) in enumerate(examples):
-        panels = _panels(image, segmentations, None if windows is None else windows[index], side)
+        panels = _draw_panels(image, segmentations, None if windows is None else windows[index], side)
         if index == 0 or wide < len(titles):
-            panels = [np.vstack(pair) for pair in zip(_strips(titles, side), panels, strict=True)]
+            panels = [np.vstack(pair) for pair in zip(_write_strips(titles, side), panels, strict=True)]
         if captions is not None:
-            panels = [np.vstack(pair) for pair in zip(panels, _strips(captions[index], side), strict=True)]
+            panels = [np.vstack(pair) for pair in zip(panels, _write_strips(captions[index], side), strict=True)]
         # Row by row, as two rows may differ in height.
         rows += [np.full((GAP, rows[0].shape[1], 3), 255, np.uint8)] if rows else []
         rows.append(mosaic(panels, columns=wide, gap=GAP))
@@ -96,7 +96,7 @@ def _check_counts(
             raise ValueError(f"there are {len(examples)} examples and {len(given)} {name}; give one an example")
 
 
-def _panels(
+def _draw_panels(
     image: ArrayLike, segmentations: Sequence[Segmentation | None], window: Window | None, side: int
 ) -> list[NDArray[np.uint8]]:
     """Give the panels of one row, all of them as wide as a side; white beside what is higher than wide."""
@@ -119,7 +119,7 @@ def _panels(
         panel = np.array(shown)
         if segmentation is not None and first is not None:
             background(segmentation, picture)  # refuses an image of another size
-            colours = np.array(COLOURS)[_colours_like(first, segmentation)]
+            colours = np.array(COLOURS)[_match_colours(first, segmentation)]
             # Pixel centres are whole numbers on both grids, hence the halves.
             seeds = (segmentation.seeds + 0.5 - (top, left)) * factor - 0.5
             draw_cells(panel, replace(segmentation, seeds=seeds, radii=segmentation.radii * factor), colours)
@@ -127,7 +127,7 @@ def _panels(
     return panels
 
 
-def _colours_like(first: Segmentation, segmentation: Segmentation) -> NDArray[np.int64]:
+def _match_colours(first: Segmentation, segmentation: Segmentation) -> NDArray[np.int64]:
     """Colours (N,) of cells: those of the cells of another segmentation whose seeds are nearest."""
     if not len(first) or not len(segmentation):
         return category_colours(segmentation)
@@ -137,7 +137,7 @@ def _colours_like(first: Segmentation, segmentation: Segmentation) -> NDArray[np
     return np.asarray(category_colours(first)[nearest])
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """Lines of a text that fit a width, as far as its words do."""
     lines: list[str] = []
     for word in text.split():
@@ -149,10 +149,10 @@ def _wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def _strips(texts: Sequence[str], width: int) -> list[NDArray[np.uint8]]:
+def _write_strips(texts: Sequence[str], width: int) -> list[NDArray[np.uint8]]:
     """Texts on white, all in as many lines as the longest needs, so that what is above or below stands in line."""
     line = pen.SMALLEST_TEXT + 4
-    wrapped = [_wrapped(text, width) for text in texts]
+    wrapped = [_wrap(text, width) for text in texts]
     strips = []
     for lines in wrapped:
         strip = np.full((line * max(map(len, wrapped)), width, 3), 255, np.uint8)

@@ -71,7 +71,7 @@ def cell_grid(
     shown = []
     for index in order:
         first = (lowest[index] + highest[index] - extent) / 2
-        crop = _magnified(picture, first, extent, side)
+        crop = _magnify(picture, first, extent, side)
         # Pixel centres are whole numbers on both grids, hence the halves.
         outline, seed = (
             (points + 0.5 - first) * side / extent - 0.5 for points in (polygons[index], segmentation.seeds[index])
@@ -79,15 +79,15 @@ def cell_grid(
         drawn = segmentation.radii[index].any()
         pen.draw(crop, list(outline_strokes(outline, hidden[index])) if drawn else [], COLOURS[0], dot=seed)
         shown.append(crop)
-    values_of = [""] * len(shown) if numbers is None else [_measured(title, numbers[index]) for index in order]
+    values_of = [""] * len(shown) if numbers is None else [_format_value(title, numbers[index]) for index in order]
     captions = [(str(index + 1), value) for index, value in zip(order, values_of, strict=True)]
     # All get as many lines, so that they stand in line.
-    lines = max(_lines(*caption, side) for caption in captions)
-    captioned = [_captioned(crop, *caption, lines) for crop, caption in zip(shown, captions, strict=True)]
+    lines = max(_count_lines(*caption, side) for caption in captions)
+    captioned = [_add_caption(crop, *caption, lines) for crop, caption in zip(shown, captions, strict=True)]
     return mosaic(captioned, columns=columns)
 
 
-def _magnified(picture: NDArray[np.uint8], first: NDArray[np.float64], extent: float, side: int) -> NDArray[np.uint8]:
+def _magnify(picture: NDArray[np.uint8], first: NDArray[np.float64], extent: float, side: int) -> NDArray[np.uint8]:
     """Square of a picture from a corner on, to another size; white outside the picture."""
     from PIL import Image
 
@@ -104,17 +104,17 @@ def _magnified(picture: NDArray[np.uint8], first: NDArray[np.float64], extent: f
     return np.array(Image.fromarray(cut).resize((side, side), Image.Resampling.BICUBIC, box=box))
 
 
-def _measured(title: str, value: float) -> str:
+def _format_value(title: str, value: float) -> str:
     return f"{title} {readable(value) if np.isfinite(value) else 'not known'}".strip()
 
 
-def _lines(number: str, value: str, side: int) -> int:
+def _count_lines(number: str, value: str, side: int) -> int:
     """Lines that a caption needs: one, or two if number and value do not fit side by side."""
     size = pen.SMALLEST_TEXT
     return 1 if pen.text_width(number, size) + pen.text_width(value, size) + size <= side else 2
 
 
-def _captioned(crop: NDArray[np.uint8], number: str, value: str, lines: int) -> NDArray[np.uint8]:
+def _add_caption(crop: NDArray[np.uint8], number: str, value: str, lines: int) -> NDArray[np.uint8]:
     """Add lines beneath: the number to the left of the first, the value to the right of the last."""
     size, side = pen.SMALLEST_TEXT, crop.shape[1]
     strip = np.full((lines * (size + 4), side, 3), 255, np.uint8)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.evolution.evolve import ROOM, estimate_scale, find_settings, snap_evolution
+from declump.evolution.settings import Settings
+from declump.evolution.trust_region import evolve_clump
 from declump.pictures import pen
 from declump.pictures.display import mosaic, to_display
 from declump.pictures.outlines import draw_cells
 from declump.pictures.palette import COLOURS, category_colours
-from declump.records.clump import Clump
+from declump.records.clump import Clump, select_evidence, split_clumps
+from declump.records.evidence import Evidence
 from declump.records.segmentation import Segmentation
-
-if TYPE_CHECKING:
-    from declump.evolution.settings import Settings
-    from declump.records.evidence import Evidence
-    from declump.shapes.prior import ShapePrior
+from declump.shapes.prior import ShapePrior
 
 LAST = 2.0
 """Seconds for which an animation shows the end before it begins anew."""
@@ -75,11 +74,6 @@ def record_growth(
     ValueError
         If there is no such clump, or no seed lies in it.
     """
-    from declump.evolution.evolve import ROOM, estimate_scale, find_settings, snap_evolution
-    from declump.evolution.trust_region import evolve_clump
-    from declump.records.clump import select_evidence, split_clumps
-    from declump.shapes.prior import ShapePrior
-
     found = split_clumps(mask, seeds)
     if clump is not None and not 0 <= clump < len(found):
         raise ValueError(f"the mask has {len(found)} clumps, counted from 0; asked was for {clump}")
@@ -128,7 +122,7 @@ def growth_strip(
         raise ValueError(f"a strip shows at least one moment; asked was for {count}")
     # Of a single moment the end is what there is to see.
     moments = np.unique(np.rint(np.linspace(len(growth) - 1, 0, count)).astype(int))
-    frames = _frames(growth, image)
+    frames = _draw_frames(growth, image)
     return mosaic([frames[moment] for moment in moments], columns=columns)
 
 
@@ -151,13 +145,13 @@ def write_growth(growth: Growth, path: str | Path, image: ArrayLike | None = Non
     kinds = {".gif": "GIF", ".png": "PNG", ".apng": "PNG"}
     if path.suffix.lower() not in kinds or not seconds > 0:
         raise ValueError(f"an animation is a .gif or .png with seconds > 0 a step; given were {path.name}, {seconds}")
-    first, *others = (Image.fromarray(frame) for frame in _frames(growth, image))
+    first, *others = (Image.fromarray(frame) for frame in _draw_frames(growth, image))
     durations = [round(1000 * seconds)] * len(others) + [round(1000 * LAST)]
     options = {"save_all": True, "append_images": others, "duration": durations, "loop": 0}
     first.save(path, kinds[path.suffix.lower()], **options)
 
 
-def _frames(growth: Growth, image: ArrayLike | None) -> list[NDArray[np.uint8]]:
+def _draw_frames(growth: Growth, image: ArrayLike | None) -> list[NDArray[np.uint8]]:
     """All moments drawn and captioned, cut to where anything ever happens."""
     clump = growth.clump
     (top, left), (height, width) = clump.origin, clump.mask.shape

@@ -12,7 +12,7 @@ BAR = 160
 """Length in pixels of the bar of colours, for text of the smallest size."""
 
 
-def with_legend(picture: NDArray[np.uint8], values: NDArray[np.float64], title: str) -> NDArray[np.uint8]:
+def add_legend(picture: NDArray[np.uint8], values: NDArray[np.float64], title: str) -> NDArray[np.uint8]:
     """Add a legend beneath a picture: a title, and a bar from the lowest to the highest value.
 
     Parameters

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.pictures import pen
 from declump.pictures.display import to_display
-from declump.pictures.legend import with_legend
+from declump.pictures.legend import add_legend
 from declump.pictures.palette import COLOURS, Scale, category_colours
 from declump.pictures.strokes import nucleus_outlines, outline_strokes
 from declump.records.segmentation import Segmentation
@@ -66,7 +66,7 @@ def overlay(
         seeds = enumerate(segmentation.seeds.tolist(), start=1)
         texts = [(str(number), (row, column + beside)) for number, (row, column) in seeds]
         pen.write(picture, texts, size=size)
-    return picture if values is None else with_legend(picture, measured, title)
+    return picture if values is None else add_legend(picture, measured, title)
 
 
 def draw_cells(

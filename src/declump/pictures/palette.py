@@ -84,7 +84,7 @@ def category_colours(segmentation: Segmentation) -> NDArray[np.int64]:
     (N,) int64
         Indices into ``COLOURS``.
     """
-    touching = _touching(segmentation)
+    touching = _find_touching(segmentation)
     colours = np.full(len(touching), -1, dtype=np.int64)
     # Cells with most neighbours choose first; a colour that no neighbour has, and among those the rarest.
     for index in np.argsort(-touching.sum(axis=1), kind="stable"):
@@ -94,7 +94,7 @@ def category_colours(segmentation: Segmentation) -> NDArray[np.int64]:
     return colours
 
 
-def _touching(segmentation: Segmentation) -> NDArray[np.bool_]:
+def _find_touching(segmentation: Segmentation) -> NDArray[np.bool_]:
     """Which cells (N, N) touch or nearly touch."""
     seeds, radii, vertices = segmentation.seeds, segmentation.radii, segmentation.polygons
     touching, rays = np.zeros((len(seeds), len(seeds)), np.bool_), contours.directions(radii.shape[1])

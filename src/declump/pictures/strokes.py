@@ -39,7 +39,7 @@ def outline_strokes(vertices: NDArray[np.float64], hidden: NDArray[np.bool_]) ->
     for first, edges, dashed in runs(hidden):
         line = np.take(vertices, range(first, first + edges + 1), axis=0, mode="wrap")
         if dashed:
-            yield from _dashes(line)
+            yield from _cut_dashes(line)
         else:
             # One vertex more closes the joint of an outline that is open all round.
             yield np.vstack([line, vertices[1]]) if edges == len(vertices) else line
@@ -58,24 +58,16 @@ def nucleus_outlines(segmentation: Segmentation) -> list[list[NDArray[np.float64
         For each cell the closed outlines of the pieces and holes of its nucleus, as row and column, halfway between
         its pixels and the others; none where the nucleus is not known.
     """
-    traced: list[list[NDArray[np.float64]]] = [[] for _ in range(len(segmentation))]
-    if segmentation.nuclei is None:
-        return traced
     from skimage.measure import find_contours
 
-    from declump.measurements.nuclei import nucleus_pixels
-
-    found = nucleus_pixels(segmentation.nuclei, len(segmentation), segmentation.second_nuclei)
-    for index, nucleus in enumerate(found):
-        if nucleus is not None:
-            box, pixels = nucleus
-            mask = np.pad(pixels, 1)
-            corner = np.array([box[0].start - 1, box[1].start - 1])
-            traced[index] = [line + corner for line in find_contours(mask.astype(np.float64), 0.5)]
+    traced: list[list[NDArray[np.float64]]] = []
+    for crop in segmentation.nucleus_crops:
+        lines = find_contours(np.pad(crop.mask, 1).astype(np.float64), 0.5) if crop.area else []
+        traced.append([line + np.array([crop.top - 1, crop.left - 1]) for line in lines])
     return traced
 
 
-def _dashes(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _cut_dashes(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Cut a polyline into dashes, spaced so that a gap stands at both ends."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     if not along[-1]:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.records.segmentation import Segmentation
-from declump.shapes import contours
 
 MIN_PART = 0.5
 """A part of a clump that no cell explains asks for a seed if it is this large, in median areas of the cells."""
@@ -27,13 +26,8 @@ def find_missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> 
         return np.empty((0, 2))
     usual = float(np.median(areas))
     left = clump.copy()
-    for index in range(len(segmentation)):
-        top, first, bottom, last = contours.bounding_box(
-            segmentation.seeds[index], segmentation.radii[index], segmentation.shape
-        )
-        window = (slice(top, bottom), slice(first, last))
-        shape = left[window].shape
-        left[window] &= ~contours.to_mask(segmentation.seeds[index] - (top, first), segmentation.radii[index], shape)
+    for crop in segmentation.crops:
+        left[crop.box] &= ~crop.mask
     opened = ndimage.binary_opening(left, disk(max(round(THREAD * np.sqrt(usual / np.pi)), 1)))
     parts, _ = ndimage.label(opened)
     seeds = []

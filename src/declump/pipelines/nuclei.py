@@ -121,13 +121,10 @@ def find_second_nuclei(nuclei: NDArray[np.int32]) -> NDArray[np.int32] | None:
     """
     whole = evolve_nuclei(nuclei, joined=True)
     second = np.zeros_like(nuclei)
-    for index in np.flatnonzero(whole.radii.any(axis=1)):
-        seed, radii = whole.seeds[index], whole.radii[index]
-        top, left, bottom, right = contours.bounding_box(seed, radii, whole.shape)
-        own = contours.to_mask(seed - (top, left), radii, (bottom - top, right - left))
-        box = np.s_[top:bottom, left:right]
+    for index, crop in enumerate(whole.crops):
+        box = crop.box
         others = (nuclei[box] > 0) & (nuclei[box] != index + 1) & (second[box] == 0)
-        second[box][own & others] = index + 1
+        second[box][crop.mask & others] = index + 1
     return second if second.any() else None
 
 

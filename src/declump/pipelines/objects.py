@@ -14,7 +14,6 @@ from declump.evolution.settings import SETTINGS
 from declump.pipelines.seeds import find_seeds
 from declump.records.clump import check_mask, seed_pixels
 from declump.records.segmentation import Segmentation
-from declump.shapes import contours
 from declump.shapes.prior import ShapePrior
 
 SETTING = replace(SETTINGS["joint"], penalty=0.001, scale_penalty=1.0, start_scales=1.0)
@@ -84,16 +83,9 @@ def _drop_hidden(segmentation: Segmentation) -> Segmentation:
     """Leave out, one after the other, objects of which next to nothing shows beside the others."""
     layers = np.zeros(segmentation.shape, dtype=np.int32)
     pixels = []
-    for index in range(len(segmentation)):
-        top, left, bottom, right = contours.bounding_box(
-            segmentation.seeds[index], segmentation.radii[index], segmentation.shape
-        )
-        rows, columns = np.nonzero(
-            contours.to_mask(
-                segmentation.seeds[index] - (top, left), segmentation.radii[index], (bottom - top, right - left)
-            )
-        )
-        pixels.append((rows + top, columns + left))
+    for crop in segmentation.crops:
+        rows, columns = np.nonzero(crop.mask)
+        pixels.append((rows + crop.top, columns + crop.left))
         layers[pixels[-1]] += 1
     kept = np.ones(len(pixels), dtype=np.bool_)
     for index in np.argsort([len(rows) for rows, _ in pixels], kind="stable"):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.records.clump import check_mask
+
 
 @dataclass(frozen=True, eq=False)
 class Regions:
@@ -40,8 +42,6 @@ class Regions:
 
     def __post_init__(self) -> None:
         """Check that the arrays belong together, number the nuclei and find their seeds."""
-        from declump.records.clump import check_mask
-
         clump = check_mask(self.clump)
         nuclei = number_nuclei(self.nuclei)
         candidates = None if self.candidates is None else number_nuclei(self.candidates)

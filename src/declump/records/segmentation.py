@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.records.clump import check_mask, seed_pixels, split_clumps
+from declump.records.crops import Crop, crop_contour, crop_nuclei
 from declump.shapes import contours
 
 Ended = Literal["explained", "no decrease", "bound", "no seed", "masks"]
@@ -163,23 +164,30 @@ class Segmentation:
         return len(self.seeds)
 
     @cached_property
+    def crops(self) -> tuple[Crop, ...]:
+        """Pixels of every cell within the image; made at first use and kept."""
+        return tuple(crop_contour(seed, radii, self.shape) for seed, radii in zip(self.seeds, self.radii, strict=True))
+
+    @cached_property
+    def nucleus_crops(self) -> tuple[Crop, ...]:
+        """Pixels of every cell's whole nucleus, also where that of another lies on it; empty where it is not known."""
+        return tuple(crop_nuclei(self.nuclei, self.second_nuclei, len(self)))
+
+    @cached_property
     def masks(self) -> NDArray[np.bool_]:
         """Whole masks (N, H, W) of all cells; made at first use and kept. For one at a time see :meth:`mask`."""
         result = np.zeros((len(self), *self.shape), dtype=np.bool_)
-        for index in range(len(self)):
-            result[index] = self.mask(index)
+        for mask, crop in zip(result, self.crops, strict=True):
+            mask[crop.box] = crop.mask
         return result
 
     def mask(self, index: int) -> NDArray[np.bool_]:
         """Whole mask (H, W) of one cell."""
-        return contours.to_mask(self.seeds[index], self.radii[index], self.shape)
+        return self.crops[index].to_mask(self.shape)
 
     def nucleus_mask(self, index: int) -> NDArray[np.bool_]:
         """Whole nucleus (H, W) of one cell, also where that of another lies on it; empty where it is not known."""
-        layers = [labels for labels in (self.nuclei, self.second_nuclei) if labels is not None]
-        return np.asarray(
-            np.any([labels == index + 1 for labels in layers], axis=0) if layers else np.zeros(self.shape, np.bool_)
-        )
+        return self.nucleus_crops[index].to_mask(self.shape)
 
     @property
     def polygons(self) -> NDArray[np.float64]:

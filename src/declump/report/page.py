@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 from declump import __version__
+from declump._files import write_atomically
 from declump.report.content import all_cells, embed, outlines
 from declump.report.histograms import histograms
 from declump.report.results import ImageResult, read_result, result_folders
@@ -75,7 +76,8 @@ def write_report(
     known = {*names, *(name for name, _ in failures)}
     gone = [image.name for image in run.images if image.name not in known]
     failures += [(name, "its results are not in the folder any more") for name in gone]
-    return _written(folder / NAME, _page(folder.resolve().name, run, results, failures))
+    write_atomically(folder / NAME, _page(folder.resolve().name, run, results, failures))
+    return folder / NAME
 
 
 def _name(place: Path, folder: Path) -> str:
@@ -164,14 +166,3 @@ def _count(number: int, one: str) -> str:
 def _hash(text: str) -> str:
     """Name a style or script for the security policy of the page, which lets no other one work."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _written(path: Path, text: str) -> Path:
-    """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path

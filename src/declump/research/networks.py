@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from declump._files import atomic_file
 from declump.research.images import Images
 from declump.research.plan import Fold
 
@@ -54,8 +54,7 @@ def train_networks(images: Images, fold: Fold, path: Path, *, steps: int, finger
         "fingerprint": fingerprint,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".declump-{os.getpid()}-{path.name}")
-    try:
+    with atomic_file(path) as draft:
         groups = [[targets.make_example(image) for image in teaching]]
         groups.append(targets.simulate_examples(REGION_SMEARS, fold.number))
         trained, _ = loop.train(groups, [], steps=steps, size=4, seed=fold.number)
@@ -75,6 +74,3 @@ def train_networks(images: Images, fold: Fold, path: Path, *, steps: int, finger
             ray_network.Proposer(rays, *calibration), rays_beside(path), {**card, "calibration": calibration},
             shape=ray_network.TRIED, free=ray_network.FREE_AXES,
         )  # fmt: skip
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from declump._files import write_atomically
 
 Arrays = dict[str, NDArray[Any]]
 _RECORD = "record"
@@ -49,13 +50,7 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Of a run that was killed a process may live on for a moment, beside those that take it up.
-    draft = path.with_name(f".declump-{os.getpid()}-{path.name}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_atomically(path, content)
 
 
 def fingerprint(content: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Mapping
@@ -93,12 +92,7 @@ class Work:
         assert task.learning is not None
         learnt = task.learning.learn(self.images.load(index) for index in task.fold.train)
         task.path.parent.mkdir(parents=True, exist_ok=True)
-        draft = task.path.with_name(f".declump-{os.getpid()}-{task.path.name}")
-        try:
-            replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(draft)
-            draft.replace(task.path)
-        finally:
-            draft.unlink(missing_ok=True)
+        replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(task.path)
 
     def _train(self, task: Task) -> None:
         from declump.research.networks import train_networks

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.shapes.contours import MIN_RAYS, ShapeExamples
+from declump._files import atomic_file
+from declump.shapes.contours import MIN_RAYS
+from declump.shapes.examples import ShapeExamples
 from declump.shapes.reach import ReachModel
 
 EXPLAINED = 0.995
@@ -160,17 +162,11 @@ class ShapePrior:
         if self.examples is not None:
             arrays["examples"] = self.examples
         arrays["card"] = np.frombuffer(json.dumps(dict(self.card), sort_keys=True).encode(), dtype=np.uint8)
-        path = Path(path)
-        unfinished = path.with_name(path.name + ".unfinished")
-        try:
-            with zipfile.ZipFile(unfinished, "w") as archive:
-                for name, array in arrays.items():
-                    buffer = io.BytesIO()
-                    np.lib.format.write_array(buffer, array, allow_pickle=False)
-                    archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with atomic_file(path) as draft, zipfile.ZipFile(draft, "w") as archive:
+            for name, array in arrays.items():
+                buffer = io.BytesIO()
+                np.lib.format.write_array(buffer, array, allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
 
     @classmethod
     def load(cls, source: str | Path) -> ShapePrior:

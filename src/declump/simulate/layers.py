@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.simulate.shapes import CellShape, Floats, Fold, paste
+from declump.simulate.shapes import CellFold, CellShape, Floats, paste
 from declump.simulate.stains import Staining
 from declump.simulate.textures import Textures, piece
 
@@ -43,7 +43,7 @@ def pile(
         for channel in range(channels):
             paste(plasma[channel], (colour[0, channel] * blend + colour[1, channel] * (1 - blend)) * body, position)
             paste(chromatin[channel], dark[channel] * core, position)
-    return _saturated(plasma, staining.saturation) + _saturated(chromatin, _NUCLEAR_SATURATION)
+    return _saturate(plasma, staining.saturation) + _saturate(chromatin, _NUCLEAR_SATURATION)
 
 
 def cytoplasm(
@@ -80,7 +80,7 @@ def cytoplasm(
 
     body += folds * crumpling * rng.gamma(1.5, 0.25) * piece(textures.creases, side, rng)
     for fold in cell.folds:
-        body += folds * _folded_side(cell, fold, textures, rng)
+        body += folds * _draw_folded_side(cell, fold, textures, rng)
 
     # The outline is crisp in places and dissolves in others.
     softness = np.clip(2 + 1.2 * piece(textures.cloud, side, rng), 1, 4.5) * rng.uniform(0.8, 1.5)
@@ -99,7 +99,7 @@ def nucleus(cell: CellShape, textures: Textures, *, texture: float, rng: np.rand
     return np.asarray(np.maximum(body, 0.2) * coverage, dtype=np.float32)
 
 
-def _folded_side(cell: CellShape, fold: Fold, textures: Textures, rng: np.random.Generator) -> Floats:
+def _draw_folded_side(cell: CellShape, fold: CellFold, textures: Textures, rng: np.random.Generator) -> Floats:
     """Extra density of the strip of cytoplasm that is turned over, darkest along the turn."""
     strength, decay, wave = rng.uniform(0.4, 1.8), rng.uniform(0.25, 0.8), rng.uniform(0.2, 0.6)
     inward = fold.inward(cell.distance, cell.angle)
@@ -110,7 +110,7 @@ def _folded_side(cell: CellShape, fold: Fold, textures: Textures, rng: np.random
     )
 
 
-def _saturated(density: Floats, limit: float) -> Floats:
+def _saturate(density: Floats, limit: float) -> Floats:
     """Let the mean density of the channels approach ``limit``; the hue stays."""
     mean = np.maximum(density.mean(axis=0), np.float32(1e-6))
     return np.asarray(density * (limit * -np.expm1(-mean / limit) / mean), dtype=np.float32)

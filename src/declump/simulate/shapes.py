@@ -22,7 +22,7 @@ _THETA: NDArray[np.float64] = np.linspace(0, 2 * np.pi, ANGLES, endpoint=False)
 
 
 @dataclass(frozen=True)
-class Fold:
+class CellFold:
     """A side of the cell that is turned over along an arc, and the strip of ``width`` pixels inside that is double.
 
     The arc has the signed radius ``bend`` and crosses the ray at ``angle`` at a distance ``offset`` from the nucleus
@@ -67,7 +67,7 @@ class CellShape:
     nucleus: Mask
     seed: NDArray[np.float64]
     nucleus_reach: float
-    folds: tuple[Fold, ...]
+    folds: tuple[CellFold, ...]
     parabasal: bool
 
 
@@ -113,11 +113,11 @@ def _squamous_radii(rng: np.random.Generator) -> NDArray[np.float64]:
     return np.asarray(inverse ** (-1 / power) * undulation)
 
 
-def _draw_fold(radii: NDArray[np.float64], scale: float, rng: np.random.Generator) -> Fold:
+def _draw_fold(radii: NDArray[np.float64], scale: float, rng: np.random.Generator) -> CellFold:
     angle = rng.uniform(0, 2 * np.pi)
     offset = rng.uniform(0.45, 0.85) * float(np.interp(angle, _THETA, radii, period=2 * np.pi))
     bend = rng.choice((-1, 1)) * rng.uniform(1.2, 5) * float(radii.mean())
-    return Fold(angle, offset, bend, rng.uniform(4, 16) * scale)
+    return CellFold(angle, offset, bend, rng.uniform(4, 16) * scale)
 
 
 def _parabasal_radii(rng: np.random.Generator) -> NDArray[np.float64]:
@@ -146,7 +146,7 @@ def _patch(
     radii: NDArray[np.float64],
     nucleus_radii: NDArray[np.float64],
     centre: NDArray[np.float64],
-    folds: tuple[Fold, ...],
+    folds: tuple[CellFold, ...],
     parabasal: bool,
 ) -> CellShape:
     half = int(np.ceil(radii.max())) + _MARGIN

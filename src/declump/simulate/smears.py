@@ -132,7 +132,7 @@ def smear(
     >>> clean.image.shape, clean.cells.shape, clean.seeds.shape
     ((128, 160), (3, 128, 160), (3, 2))
     """
-    height, width = _checked_shape(shape)
+    height, width = _check_shape(shape)
     _check_counts(cells, clumps)
     if stain not in STAINS:
         raise ValueError(f"stain is {stain!r}; choose one of {', '.join(map(repr, STAINS))}.")
@@ -151,7 +151,7 @@ def smear(
             raise ValueError(f"{name} is {factor}; give a finite factor of at least 0, 0 to switch it off, 1 as usual.")
 
     # One stream per concern, so that an option of one leaves the others' draws as they are.
-    entropy = _checked_generator(rng).integers(2**63, size=5)
+    entropy = _check_generator(rng).integers(2**63, size=5)
     geometry, colour, surface, dirt, optics = (np.random.default_rng(seed) for seed in entropy)
 
     sizes = clump_sizes(cells, clumps, geometry)
@@ -179,7 +179,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _checked_shape(shape: tuple[int, int]) -> tuple[int, int]:
+def _check_shape(shape: tuple[int, int]) -> tuple[int, int]:
     sides = shape if isinstance(shape, tuple | list) else ()
     if len(sides) != 2 or not all(_is_whole(side) and side >= _MIN_SIDE for side in sides):
         raise ValueError(f"shape is {shape!r}; give (height, width) in whole pixels, each at least {_MIN_SIDE}.")
@@ -196,7 +196,7 @@ def _check_counts(cells: int, clumps: int | None) -> None:
         )
 
 
-def _checked_generator(rng: int | np.random.Generator) -> np.random.Generator:
+def _check_generator(rng: int | np.random.Generator) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
     if not _is_whole(rng) or rng < 0:

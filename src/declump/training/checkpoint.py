@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from declump._files import atomic_file
+
 Curve = list[dict[str, float]]
 
 
@@ -23,14 +25,12 @@ def keep(
     arrays |= {f"mean.{name}": value.numpy() for name, value in mean.state_dict().items()}
     for index, state in optimiser.state_dict()["state"].items():
         arrays |= {f"optimiser.{index}.{name}": value.numpy() for name, value in state.items()}
-    unfinished = path.with_name(path.name + ".unfinished")
-    with zipfile.ZipFile(unfinished, "w") as archive:
+    with atomic_file(path) as draft, zipfile.ZipFile(draft, "w") as archive:
         archive.writestr("training.json", json.dumps({"step": step, "curve": curve}))
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
             archive.writestr(f"{name}.npy", buffer.getvalue())
-    unfinished.replace(path)
 
 
 def restore(path: Path, network: nn.Module, mean: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[int, Curve]:

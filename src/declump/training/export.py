@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from declump._files import atomic_file
+
 AGREEMENT = 1e-4
 """Largest difference allowed between what torch and onnxruntime answer."""
 
@@ -44,31 +46,27 @@ def export(
 
     network.eval()
     example = torch.from_numpy(np.random.default_rng(0).random(shape, dtype=np.float32))
-    unfinished = path.with_name(path.name + ".unfinished")
-    try:
+    with atomic_file(path) as draft:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs one more package
             torch.onnx.export(
                 network,
                 (example,),
-                str(unfinished),
+                str(draft),
                 input_names=["image"],
                 output_names=["answer"],
                 dynamic_axes={"image": dict(free), "answer": dict(free)},
                 opset_version=17,
                 dynamo=False,
             )
-        model = onnx.load(unfinished)
+        model = onnx.load(draft)
         entry = model.metadata_props.add()
         entry.key, entry.value = "card", json.dumps(dict(card), sort_keys=True)
-        onnx.save(model, unfinished)
-        session = onnxruntime.InferenceSession(str(unfinished), providers=["CPUExecutionProvider"])
+        onnx.save(model, draft)
+        session = onnxruntime.InferenceSession(str(draft), providers=["CPUExecutionProvider"])
         with torch.no_grad():
             difference = np.abs(session.run(None, {"image": example.numpy()})[0] - network(example).numpy()).max()
         if not difference <= AGREEMENT:
             raise ValueError(
                 f"torch and ONNX differ by {difference:.1e}, more than {AGREEMENT:.0e}: nothing was written"
             )
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

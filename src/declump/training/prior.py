@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from declump.datasets import AnnotatedImage
 from declump.records.clump import Clump, split_clumps
 from declump.records.importance import Importance
-from declump.shapes.contours import first_exits, shape_examples
+from declump.shapes.contours import first_exits
+from declump.shapes.examples import shape_examples
 from declump.shapes.prior import ShapePrior, add_turned_copies
 from declump.shapes.reach import ReachModel, fit_reach, reach_features
 

@@ -9,7 +9,7 @@ import roifile
 from declump import io
 from declump.io.formats import Result, imagej
 from declump.io.formats.parts import extras
-from declump.io.formats.parts.rebuilding import fill_polygon
+from declump.records.crops import crop_polygon
 from support.segmentations import overlap, pasted, segmentation
 
 
@@ -30,7 +30,7 @@ def test_roifile_reads_it(written: Path):
         if roi.name.endswith("cell"):
             np.testing.assert_allclose(outline, expected.polygons[index], atol=1e-4)
         else:
-            assert np.array_equal(pasted(fill_polygon(outline, expected.shape)), expected.nuclei == index + 1)
+            assert np.array_equal(pasted(crop_polygon(outline, expected.shape)), expected.nuclei == index + 1)
 
 
 def test_dates_are_fixed(written: Path):

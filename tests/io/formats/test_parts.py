@@ -1,4 +1,4 @@
-"""Run lengths, traced outlines, planes and rebuilt cells."""
+"""Traced outlines, planes and rebuilt cells."""
 
 from dataclasses import replace
 from itertools import combinations, product
@@ -8,67 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from pycocotools import mask as reference
 from scipy import ndimage
 from shapely.geometry import Polygon
 
-from declump.io.formats.parts import planes, run_lengths
-from declump.io.formats.parts.rebuilding import fill_polygon, from_outlines, from_pixels
+from declump.io.formats.parts import planes
+from declump.io.formats.parts.rebuilding import from_outlines, from_pixels
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tracing import trace
-from declump.records.crops import Crop, cell_crops, nucleus_crops
+from declump.records.crops import Crop, crop_polygon
 from declump.shapes import contours
 from support.segmentations import SHAPE, overlap, pasted, segmentation, segmentations
 
 MASKS = arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=14))
-
-
-@given(MASKS)
-def test_run_lengths_are_those_of_pycocotools(mask):
-    text = run_lengths.encode(Crop.of(mask), mask.shape)
-    assert text == reference.encode(np.asfortranarray(mask, dtype=np.uint8))["counts"].decode()
-    assert np.array_equal(pasted(run_lengths.decode(text, mask.shape), mask.shape), mask)
-
-
-@pytest.mark.parametrize("size", [1, 40, 3000])
-def test_long_runs(size):
-    mask = np.zeros((size, 1000), bool)
-    mask[size // 3 :, 100:900] = True
-    mask[:, 950:] = True
-    text = run_lengths.encode(Crop.of(mask), mask.shape)
-    assert text == reference.encode(np.asfortranarray(mask, dtype=np.uint8))["counts"].decode()
-    assert np.array_equal(pasted(run_lengths.decode(text, mask.shape), mask.shape), mask)
-
-
-@pytest.mark.parametrize("text", ["", "x\x7f", "0", "5", "P", "o"])
-def test_broken_run_lengths(text):
-    with pytest.raises(ValueError, match="run lengths"):
-        run_lengths.decode(text, (2, 3))
-
-
-@given(MASKS, st.integers(-3, 9), st.integers(-3, 9))
-def test_crops_are_tight(mask, top, left):
-    crop = Crop.of(mask, top, left)
-    assert crop.area == mask.sum()
-    if mask.any():
-        assert crop.mask[[0, -1]].any(axis=1).all() and crop.mask[:, [0, -1]].any(axis=0).all()
-        first = np.argwhere(mask).min(axis=0)
-        assert (crop.top, crop.left) == (top + first[0], left + first[1])
-
-
-@given(arrays(np.bool_, (2, 8, 9)))
-def test_crops_meet_where_masks_do(masks):
-    first, second = (Crop.of(mask) for mask in masks)
-    assert first.meets(second) == second.meets(first) == (masks[0] & masks[1]).any()
-
-
-@given(segmentations())
-def test_crops_hold_all_pixels(given):
-    nuclei = np.zeros(given.shape) if given.nuclei is None else given.nuclei
-    own = [nuclei == index + 1 for index in range(len(given))]
-    for crops, masks in ((cell_crops(given), given.masks), (nucleus_crops(given), own)):
-        for crop, mask in zip(crops, masks, strict=True):
-            assert np.array_equal(pasted(crop), mask)
 
 
 @given(MASKS.filter(np.any))
@@ -76,7 +27,7 @@ def test_traced_outlines_enclose_their_pixels(mask):
     outline = trace(Crop.of(mask))
     shape = Polygon(outline[:, ::-1])
     assert shape.is_valid and shape.exterior.is_ccw
-    inside = pasted(fill_polygon(outline, mask.shape), mask.shape)
+    inside = pasted(crop_polygon(outline, mask.shape), mask.shape)
     assert inside.sum() == shape.area
     pieces, count = ndimage.label(mask)
     largest = max(range(1, count + 1), key=lambda piece: ((pieces == piece).sum(), -piece))
@@ -128,7 +79,7 @@ def test_search_improves_on_the_greedy_rule():
         neighbours = [set(np.flatnonzero(row).tolist()) for row in matrix | matrix.T]
         for group in planes._groups(neighbours):
             greedy = planes._greedy(group, neighbours)
-            searched = planes._searched(group, neighbours, greedy)
+            searched = planes._search(group, neighbours, greedy)
             if max(searched.values()) < max(greedy.values()):
                 return
     pytest.fail("the search never helped")
@@ -147,9 +98,9 @@ def test_label_planes_hold_every_cell_whole(given):
 def test_rebuilt_cells_are_the_same(count, rng):
     given = Result(segmentation(count, rng)).segmentation
     seen = [index for index in range(count) if given.mask(index).any()]
-    nuclei = [nucleus_crops(given)[index] for index in seen]
+    nuclei = [given.nucleus_crops[index] for index in seen]
     for nuclei_ in (None, nuclei):
-        by_pixels = from_pixels([cell_crops(given)[index] for index in seen], SHAPE, nuclei_)
+        by_pixels = from_pixels([given.crops[index] for index in seen], SHAPE, nuclei_)
         by_outlines = from_outlines([given.polygons[index] for index in seen], SHAPE, nuclei_)
         for back in (by_pixels, by_outlines):
             assert len(back) == len(seen)
@@ -165,7 +116,7 @@ def test_rebuilt_cells_are_the_same(count, rng):
 @given(st.integers(2, 9), st.integers(0, 1000))
 def test_radii_in_a_window_are_those_in_the_image(count, rng):
     given = segmentation(count, rng)
-    cells = [crop for crop in cell_crops(given) if crop.area]
+    cells = [crop for crop in given.crops if crop.area]
     back = from_pixels(cells, SHAPE, [Crop(57, 2, np.ones((2, 2), bool))] * len(cells) if rng % 2 else None)
     for cell, seed, radii in zip(cells, back.seeds, back.radii, strict=True):
         np.testing.assert_allclose(radii, contours.outermost_crossings(pasted(cell), seed)[0], atol=1e-9)

@@ -6,13 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis.extra.numpy import arrays
 
 from declump import io
 from declump.io.formats import Result, coco, contours, ome_zarr
 from declump.pictures.strokes import nucleus_outlines
-from declump.records.crops import Crop, nucleus_crops
 from declump.records.segmentation import Segmentation
 from support.segmentations import pasted, segmentation
 
@@ -24,13 +21,6 @@ def overlapping() -> Segmentation:
     rows, columns = np.nonzero(plain.nuclei == 1)
     second[rows[: len(rows) // 2], columns[: len(rows) // 2]] = 2
     return replace(plain, second_nuclei=second)
-
-
-@given(arrays(np.bool_, (2, 9, 11)))
-def test_joined_crops_hold_the_pixels_of_both(masks):
-    joined = Crop.of(masks[0]).joined(Crop.of(masks[1]))
-    assert np.array_equal(pasted(joined, masks.shape[1:]), masks.any(axis=0))
-    assert not joined.area or all(joined.mask.any(axis=axis)[[0, -1]].all() for axis in (0, 1))
 
 
 def test_whole_nuclei_come_back(tmp_path):
@@ -46,7 +36,7 @@ def test_whole_nuclei_come_back(tmp_path):
 
 def test_each_nucleus_is_cropped_and_drawn_whole():
     given = overlapping()
-    for index, crop in enumerate(nucleus_crops(given)):
+    for index, crop in enumerate(given.nucleus_crops):
         assert np.array_equal(pasted(crop), given.nucleus_mask(index))
     alone = nucleus_outlines(replace(given, second_nuclei=None))
     assert sum(map(len, nucleus_outlines(given)[1])) > sum(map(len, alone[1]))

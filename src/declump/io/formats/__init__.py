@@ -1,6 +1,6 @@
 """The files a segmentation can be written to: one module a format, each with ``write(result, path)``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from declump.io.formats import (
 from declump.io.formats.parts.result import Result
 from declump.records.segmentation import Segmentation
 
-__all__ = ["DEFAULT", "FORMATS", "Format", "Result"]
+__all__ = ["ALIASES", "ALWAYS", "DEFAULT", "FORMATS", "READ_FIRST", "Format", "Result", "format_names"]
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,30 @@ FORMATS = {
 """Every format by its name."""
 DEFAULT = ("masks", "contours", "csv", "overlay")
 """What is written unless other formats are chosen."""
+ALIASES = {"tiff": ("planes", "flat"), "zarr": ("ome-zarr",), "png": ("overlay",)}
+"""Other names of formats, as people call them."""
+ALWAYS = "contours"
+"""Holds everything, so that all else can be made from it later; written whatever is chosen."""
+READ_FIRST = ("contours", "coco", "imagej", "planes", "masks")
+"""Formats that can be read back, those that hold most first."""
+
+
+def format_names(given: Iterable[str]) -> tuple[str, ...]:
+    """Names of the formats that are meant, in the order of ``FORMATS``.
+
+    Parameters
+    ----------
+    given : iterable of str
+        Names in ``FORMATS`` or in ``ALIASES``; ``ALWAYS`` is added.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format.
+    """
+    chosen = {ALWAYS}
+    for name in given:
+        if name not in FORMATS and name not in ALIASES:
+            raise ValueError(f"there is no format {name!r}; the formats are {', '.join([*FORMATS, *ALIASES])}")
+        chosen.update(ALIASES.get(name, (name,)))
+    return tuple(name for name in FORMATS if name in chosen)

@@ -6,24 +6,18 @@ whereas polygons they fill by a rule of their own and refuse as results. Beside 
 
 - ``outline``: the polygon ``[[x1, y1, x2, y2, ...]]``, also where it leaves the image,
 - ``nucleus``: run lengths like those of the cell, where the cell has a nucleus.
-
-In COCO coordinates x counts columns and y rows, and the first pixel has its centre at (0.5, 0.5).
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from declump.io.formats.parts import run_lengths
-from declump.io.formats.parts.metadata import metadata
-from declump.io.formats.parts.rebuilding import fill_polygon, from_outlines, from_pixels
+from declump.io.formats.parts.coco_masks import decode_polygon, decode_segmentation, encode_segmentation
+from declump.io.formats.parts.metadata import make_metadata
+from declump.io.formats.parts.rebuilding import from_outlines, from_pixels
 from declump.io.formats.parts.result import DECIMALS, Result
-from declump.records.crops import Crop, cell_crops, nucleus_crops
+from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 FILE = "coco.json"
@@ -37,7 +31,7 @@ def write(result: Result, path: Path) -> None:
     height, width = segmentation.shape
     outlines = (segmentation.polygons[..., ::-1] + 0.5).round(DECIMALS)
     annotations = []
-    for index, (cell, nucleus) in enumerate(zip(cell_crops(segmentation), nucleus_crops(segmentation), strict=True)):
+    for index, (cell, nucleus) in enumerate(zip(segmentation.crops, segmentation.nucleus_crops, strict=True)):
         if not cell.area:
             continue
         annotation = {
@@ -47,14 +41,14 @@ def write(result: Result, path: Path) -> None:
             "iscrowd": 0,
             "area": cell.area,
             "bbox": [cell.left, cell.top, cell.mask.shape[1], cell.mask.shape[0]],
-            "segmentation": _runs(cell, segmentation.shape),
+            "segmentation": encode_segmentation(cell, segmentation.shape),
             "outline": [outlines[index].ravel().tolist()],
         }
         if nucleus.area:
-            annotation["nucleus"] = _runs(nucleus, segmentation.shape)
+            annotation["nucleus"] = encode_segmentation(nucleus, segmentation.shape)
         annotations.append(annotation)
     document = {
-        "info": {"description": "cells found by declump", "declump": metadata(segmentation, "coco")},
+        "info": {"description": "cells found by declump", "declump": make_metadata(segmentation, "coco")},
         "licenses": [],
         "images": [{"id": 1, "file_name": PICTURE, "height": height, "width": width}],
         "categories": [{"id": 1, "name": "cell", "supercategory": "cell"}],
@@ -88,28 +82,13 @@ def read(path: Path) -> Segmentation:
         nuclei = [_pixels(annotations[index].get("nucleus", []), shape) for index in seen]
         known = nuclei if any(nucleus.area for nucleus in nuclei) else None
         if all("outline" in annotations[index] for index in seen):
-            return from_outlines([_points(annotations[index]["outline"][0]) for index in seen], shape, known)
+            return from_outlines([decode_polygon(annotations[index]["outline"][0]) for index in seen], shape, known)
         return from_pixels([cells[index] for index in seen], shape, known)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise ValueError(f"{path} is no COCO file that declump can read ({reason})") from error
 
 
-def _runs(crop: Crop, shape: tuple[int, int]) -> dict[str, Any]:
-    return {"size": list(shape), "counts": run_lengths.encode(crop, shape)}
-
-
-def _points(polygon: list[float]) -> NDArray[np.float64]:
-    return np.array(polygon, dtype=np.float64).reshape(-1, 2)[:, ::-1] - 0.5
-
-
-def _pixels(segmentation: Any, shape: tuple[int, int]) -> Crop:
-    """Pixels of run lengths, plain or compressed, or of polygons."""
-    if isinstance(segmentation, dict):
-        counts = segmentation["counts"]
-        return run_lengths.decode(counts, shape) if isinstance(counts, str) else run_lengths.fill_runs(counts, shape)
-    mask = np.zeros(shape, np.bool_)
-    for polygon in segmentation:
-        part = fill_polygon(_points(polygon), shape)
-        mask[part.box] |= part.mask
-    return Crop.of(mask)
+def _pixels(segmentation: object, shape: tuple[int, int]) -> Crop:
+    """Pixels of a segmentation; none of an empty list, as where only a box was drawn."""
+    return Crop.nothing() if segmentation == [] else decode_segmentation(segmentation, shape)

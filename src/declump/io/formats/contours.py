@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts import run_lengths
 from declump.io.formats.parts.result import Result
-from declump.records.crops import label_crops
+from declump.records.crops import crop_labels, crop_runs
 from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILE = "contours.json"
@@ -32,10 +31,10 @@ def write(result: Result, path: Path) -> None:
     layers = {"nucleus": segmentation.nuclei, "second_nucleus": segmentation.second_nuclei}
     for name, labels in layers.items():
         for cell, part in zip(
-            cells, [] if labels is None else label_crops(labels, len(cells)), strict=labels is not None
+            cells, [] if labels is None else crop_labels(labels, len(cells)), strict=labels is not None
         ):
             if part.area or name == "nucleus":
-                cell[name] = run_lengths.encode(part, segmentation.shape)
+                cell[name] = part.encode(segmentation.shape)
     clumps = [
         {"id": index + 1, "size": record.size, "stopped": record.stopped, "history": record.history}
         for index, record in enumerate(segmentation.clumps)
@@ -72,13 +71,13 @@ def read(path: Path) -> Segmentation:
             raise ValueError(f"its format is {content['format']!r}")
         if content["version"] > VERSION:
             raise ValueError(f"it has version {content['version']}, this declump reads up to {VERSION}")
-        return _segmentation(content)
+        return _parse_segmentation(content)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise ValueError(f"{path} is no contours file that declump can read ({reason})") from error
 
 
-def _segmentation(content: dict[str, Any]) -> Segmentation:
+def _parse_segmentation(content: dict[str, Any]) -> Segmentation:
     cells, (height, width) = content["cells"], content["shape"]
     shape = int(height), int(width)
     radii = np.array([cell["radii"] for cell in cells], dtype=np.float64).reshape(len(cells), content["rays"])
@@ -91,17 +90,17 @@ def _segmentation(content: dict[str, Any]) -> Segmentation:
             ClumpRecord(int(record["size"]), tuple(map(int, record["history"])), record["stopped"])
             for record in content["clumps"]
         ),
-        nuclei=_nuclei(cells, "nucleus", shape) if content["version"] > 1 and content["nuclei"] else None,
-        second_nuclei=_nuclei(cells, "second_nucleus", shape)
+        nuclei=_parse_nuclei(cells, "nucleus", shape) if content["version"] > 1 and content["nuclei"] else None,
+        second_nuclei=_parse_nuclei(cells, "second_nucleus", shape)
         if any("second_nucleus" in cell for cell in cells)
         else None,
     )
 
 
-def _nuclei(cells: list[dict[str, Any]], name: str, shape: tuple[int, int]) -> NDArray[np.int32]:
+def _parse_nuclei(cells: list[dict[str, Any]], name: str, shape: tuple[int, int]) -> NDArray[np.int32]:
     labels = np.zeros(shape, np.int32)
     for index, cell in enumerate(cells):
         if name == "nucleus" or name in cell:
-            nucleus = run_lengths.decode(cell[name], shape)
+            nucleus = crop_runs(cell[name], shape)
             labels[nucleus.box][nucleus.mask] = index + 1
     return labels

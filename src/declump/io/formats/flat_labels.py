@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.result import Result
-from declump.records.crops import cell_crops
 
 FILE = "labels-flat-lossy.tif"
 LOSS = "lossy: where cells overlap, only the one with the highest number is kept"
@@ -26,7 +25,7 @@ def write(result: Result, path: Path) -> None:
     segmentation = result.segmentation
     kind = np.uint16 if len(segmentation) <= np.iinfo(np.uint16).max else np.uint32
     labels = np.zeros(segmentation.shape, dtype=kind)
-    for index, crop in enumerate(cell_crops(segmentation)):
+    for index, crop in enumerate(segmentation.crops):
         labels[crop.box][crop.mask] = index + 1
     tifffile.imwrite(
         path,
@@ -34,7 +33,7 @@ def write(result: Result, path: Path) -> None:
         photometric="minisblack",
         compression="zlib",
         compressionargs={"level": 1},
-        description=json.dumps({**metadata(segmentation, "flat"), "note": LOSS}),
+        description=json.dumps({**make_metadata(segmentation, "flat"), "note": LOSS}),
         metadata=None,
         software="declump",
     )

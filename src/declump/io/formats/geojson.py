@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tables import Columns, columns
 from declump.io.formats.parts.tracing import trace_nuclei
@@ -56,7 +56,7 @@ def _document(result: Result) -> bytes:
         parts = [f'"type":"Feature","id":"{name}","geometry":{geometry}']
         parts += [f'"nucleusGeometry":{_polygon(nucleus)}'] if nucleus is not None else []
         lines.append(f'{{{",".join(parts)},"properties":{json.dumps(properties, separators=(",", ":"))}}}')
-    head, features = json.dumps(metadata(segmentation, "geojson")), ",\n".join(lines)
+    head, features = json.dumps(make_metadata(segmentation, "geojson")), ",\n".join(lines)
     return f'{{"type":"FeatureCollection","declump":{head},"features":[\n{features}\n]}}\n'.encode()
 
 

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.formats.parts.extras import require
-from declump.io.formats.parts.metadata import metadata
-from declump.io.formats.parts.rebuilding import fill_polygon, from_outlines
+from declump.io.formats.parts.metadata import make_metadata
+from declump.io.formats.parts.rebuilding import from_outlines
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tracing import trace_nuclei
-from declump.records.crops import Crop
+from declump.records.crops import Crop, crop_polygon
 from declump.records.segmentation import Segmentation
 
 FILE = "rois.zip"
@@ -42,7 +42,7 @@ def write(result: Result, path: Path) -> None:
     """
     segmentation, roifile = result.segmentation, _roifile()
     with zipfile.ZipFile(path, "w") as archive:
-        archive.comment = json.dumps(metadata(segmentation, "imagej")).encode()
+        archive.comment = json.dumps(make_metadata(segmentation, "imagej")).encode()
         for index, (outline, nucleus) in enumerate(zip(segmentation.polygons, trace_nuclei(segmentation), strict=True)):
             shapes = {"cell": outline} if segmentation.radii[index].any() else {}
             shapes |= {} if nucleus is None else {"nucleus": nucleus}
@@ -75,7 +75,7 @@ def read(path: Path) -> Segmentation:
                 if parts[2] == "cell":
                     cells[parts[1]] = outline
                 else:
-                    nuclei[parts[1]] = fill_polygon(outline, (height, width))
+                    nuclei[parts[1]] = crop_polygon(outline, (height, width))
     except (ValueError, LookupError, TypeError, struct.error, zlib.error, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is no archive of ROIs that declump wrote, which say the size of the image") from error
     numbers = sorted(cells, key=int)

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from declump.io.decoding import decode_pages
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
-from declump.records.crops import label_crops
+from declump.records.crops import crop_labels
 from declump.records.segmentation import Segmentation
 
 FILE = "label-planes.tif"
@@ -28,7 +28,7 @@ def write(result: Result, path: Path) -> None:
                 photometric="minisblack",
                 compression="zlib",
                 compressionargs={"level": 1},
-                description=None if index else json.dumps(metadata(result.segmentation, "planes")),
+                description=None if index else json.dumps(make_metadata(result.segmentation, "planes")),
                 metadata=None,
                 software="declump",
             )
@@ -41,6 +41,6 @@ def read(path: Path) -> Segmentation:
     """
     planes = list(decode_pages(path))
     count = max(int(plane.max()) for plane in planes)
-    found = zip(*(label_crops(plane, count) for plane in planes), strict=True)
+    found = zip(*(crop_labels(plane, count) for plane in planes), strict=True)
     cells = [crop for crops in found for crop in crops if crop.area]
     return from_pixels(cells, planes[0].shape)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.decoding import decode_pages
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result
-from declump.records.crops import Crop, cell_crops
+from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 FILE = "masks.tif"
@@ -30,26 +30,26 @@ def write(result: Result, path: Path) -> None:
     if not len(segmentation):
         return  # a TIFF has at least one page
     blank = np.zeros(segmentation.shape, np.uint8)
-    empty = list(_strips(blank))
+    empty = list(_compress_strips(blank))
     with tifffile.TiffWriter(path) as file:
-        for index, crop in enumerate(cell_crops(segmentation)):
+        for index, crop in enumerate(segmentation.crops):
             first, end = crop.top // STRIP, -(-(crop.top + crop.mask.shape[0]) // STRIP)
             page = blank[first * STRIP : end * STRIP].copy()
             page[crop.top - first * STRIP :][: crop.mask.shape[0], crop.box[1]][crop.mask] = 255
             file.write(
-                iter([*empty[:first], *_strips(page), *empty[end:]]),
+                iter([*empty[:first], *_compress_strips(page), *empty[end:]]),
                 shape=segmentation.shape,
                 dtype=np.uint8,
                 rowsperstrip=STRIP,
                 photometric="minisblack",
                 compression="zlib",
-                description=None if index else json.dumps(metadata(segmentation, "masks")),
+                description=None if index else json.dumps(make_metadata(segmentation, "masks")),
                 metadata=None,
                 software="declump",
             )
 
 
-def _strips(page: NDArray[np.uint8]) -> Iterator[bytes]:
+def _compress_strips(page: NDArray[np.uint8]) -> Iterator[bytes]:
     """Compress a page strip by strip."""
     return (zlib.compress(page[row : row + STRIP].tobytes(), 1) for row in range(0, len(page), STRIP))
 

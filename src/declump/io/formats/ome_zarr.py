@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.result import Result
 
@@ -35,22 +35,22 @@ def write(result: Result, path: Path) -> None:
         labels["nuclei"] = segmentation.nuclei
     if segmentation.second_nuclei is not None:
         labels["second-nuclei"] = segmentation.second_nuclei
-    own: dict[str, Any] = {"declump": metadata(segmentation, "ome-zarr")}
+    own: dict[str, Any] = {"declump": make_metadata(segmentation, "ome-zarr")}
     if image is not None:
         pixels = np.asarray(image)
         pixels = pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
-        own |= _image(path, np.moveaxis(pixels[..., :3], 2, 0) if pixels.ndim == 3 else pixels)
-    _group(path, own)
-    _group(path / "labels", {"labels": list(labels)})
+        own |= _write_image(path, np.moveaxis(pixels[..., :3], 2, 0) if pixels.ndim == 3 else pixels)
+    _write_group(path, own)
+    _write_group(path / "labels", {"labels": list(labels)})
     for name, plane in labels.items():
         source = {} if image is None else {"source": {"image": "../../"}}
         label = {"image-label": {"version": NGFF, **source}}
-        _group(path / "labels" / name, {**_multiscale(path / "labels" / name, name, plane), **label})
+        _write_group(path / "labels" / name, {**_write_multiscale(path / "labels" / name, name, plane), **label})
 
 
-def _image(folder: Path, pixels: NDArray[Any]) -> dict[str, Any]:
+def _write_image(folder: Path, pixels: NDArray[Any]) -> dict[str, Any]:
     """Write an image (H, W) or (3, H, W) and give its attributes, which say of three channels that they are colours."""
-    attributes = _multiscale(folder, "image", pixels)
+    attributes = _write_multiscale(folder, "image", pixels)
     if pixels.ndim == 3:
         kind = pixels.dtype
         low, high = (0, int(np.iinfo(kind).max)) if kind.kind in "iu" else (float(pixels.min()), float(pixels.max()))
@@ -65,22 +65,22 @@ def _image(folder: Path, pixels: NDArray[Any]) -> dict[str, Any]:
     return attributes
 
 
-def _multiscale(folder: Path, name: str, pixels: NDArray[Any]) -> dict[str, Any]:
+def _write_multiscale(folder: Path, name: str, pixels: NDArray[Any]) -> dict[str, Any]:
     """Write an array at its only resolution and give the attributes of the group it lies in."""
-    _array(folder / "0", pixels)
+    _write_array(folder / "0", pixels)
     axes = [{"name": "c", "type": "channel"}, {"name": "y", "type": "space"}, {"name": "x", "type": "space"}]
     scale = {"type": "scale", "scale": [1.0] * pixels.ndim}
     datasets = [{"path": "0", "coordinateTransformations": [scale]}]
     return {"multiscales": [{"version": NGFF, "name": name, "axes": axes[-pixels.ndim :], "datasets": datasets}]}
 
 
-def _group(folder: Path, attributes: dict[str, Any]) -> None:
+def _write_group(folder: Path, attributes: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _write_json(folder / ".zgroup", {"zarr_format": 2})
     _write_json(folder / ".zattrs", attributes)
 
 
-def _array(folder: Path, pixels: NDArray[Any]) -> None:
+def _write_array(folder: Path, pixels: NDArray[Any]) -> None:
     """Write an array in chunks; those of 0 only need no file."""
     pixels = pixels.astype(pixels.dtype.newbyteorder("<"), copy=False)
     chunk = (1,) * (pixels.ndim - 2) + tuple(min(CHUNK, extent) for extent in pixels.shape[-2:])

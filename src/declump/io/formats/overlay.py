@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from declump.io.formats.parts.metadata import KEY, metadata
+from declump.io.formats.parts.metadata import KEY, make_metadata
 from declump.io.formats.parts.result import Result
+from declump.pictures import overlay
 
 FILE = "overlay.png"
 
@@ -16,8 +17,6 @@ def write(result: Result, path: Path) -> None:
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    from declump.pictures import overlay
-
     text = PngInfo()
-    text.add_text(KEY, json.dumps(metadata(result.segmentation, "overlay")))
+    text.add_text(KEY, json.dumps(make_metadata(result.segmentation, "overlay")))
     Image.fromarray(overlay(result.segmentation, result.image)).save(path, pnginfo=text, compress_level=1)

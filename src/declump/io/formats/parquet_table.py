@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from declump.io.formats.parts.extras import require
-from declump.io.formats.parts.metadata import metadata
+from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tables import columns
 
@@ -24,5 +24,5 @@ def write(result: Result, path: Path) -> None:
     parquet = require("pyarrow.parquet", "tables", "the format 'parquet'")
     pyarrow = require("pyarrow", "tables", "the format 'parquet'")
     table = pyarrow.table({name: pyarrow.array(values) for name, values in columns(result).items()})
-    described = table.replace_schema_metadata({"declump": json.dumps(metadata(result.segmentation, "parquet"))})
+    described = table.replace_schema_metadata({"declump": json.dumps(make_metadata(result.segmentation, "parquet"))})
     parquet.write_table(described, path, compression="zstd")

@@ -1,1 +1,1 @@
-"""What the formats are made of: pixels, outlines, run lengths, planes, tables, and marks that say what a file is."""
+"""What the formats are made of: pixels, outlines, planes, tables, and metadata that say what a file is."""

@@ -12,35 +12,35 @@ import numpy as np
 
 from declump.records.segmentation import Segmentation
 
-Mark = dict[str, Any]
+Metadata = dict[str, Any]
 KEY = "declump"
 VERSION = 1
 """Version of all formats but the contours file, which has its own; a reader refuses a later one."""
 
 
-def metadata(segmentation: Segmentation, name: str) -> Mark:
-    """Make the mark of a file: ``format``, ``version``, ``size``, ``cells`` and ``clumps``.
+def make_metadata(segmentation: Segmentation, name: str) -> Metadata:
+    """Make the metadata of a file: ``format``, ``version``, ``size``, ``cells`` and ``clumps``.
 
-    The size is not called shape, by which tifffile would take the mark for its own.
+    The size is not called shape, by which tifffile would take the metadata for its own.
     """
     return {
         "format": f"{KEY} {name}",
         "version": VERSION,
         "size": list(segmentation.shape),
         "cells": len(segmentation),
-        "clumps": count_of_clumps(segmentation),
+        "clumps": _count_clumps(segmentation),
     }
 
 
-def count_of_clumps(segmentation: Segmentation) -> int:
+def _count_clumps(segmentation: Segmentation) -> int:
     """Count the clumps, also where no record of them is kept."""
     return len(segmentation.clumps) or int(np.unique(segmentation.clump[segmentation.clump >= 0]).size)
 
 
-def find_metadata(path: Path) -> Mark | None:
-    """Find the mark in a file or a Zarr folder; None if there is none, whatever the file may be."""
+def find_metadata(path: Path) -> Metadata | None:
+    """Find the metadata in a file or a Zarr folder; None if there is none, whatever the file may be."""
     try:
-        content: Mark = _content(path)
+        content: Metadata = _read_content(path)
         named = str(content["format"]).startswith(f"{KEY} ")
         whole = all(isinstance(content[name], int) for name in ("version", "cells", "clumps"))
         return content if named and whole and len(content["size"]) == 2 else None
@@ -48,7 +48,7 @@ def find_metadata(path: Path) -> Mark | None:
         return None
 
 
-def _content(path: Path) -> Any:
+def _read_content(path: Path) -> Any:
     if path.is_dir():
         return json.loads((path / ".zattrs").read_bytes())[KEY]
     with path.open("rb") as file:
@@ -74,13 +74,13 @@ def _content(path: Path) -> Any:
         from xml.etree import ElementTree
 
         return json.loads(ElementTree.parse(path).findtext("{http://www.w3.org/2000/svg}desc") or "")
-    return _of_document(
+    return _find_in_document(
         json.loads(gzip.decompress(path.read_bytes()) if start[:2] == b"\x1f\x8b" else path.read_bytes())
     )
 
 
-def _of_document(document: dict[str, Any]) -> Any:
-    """Find the mark in a JSON document; that of a contours file follows from its content."""
+def _find_in_document(document: dict[str, Any]) -> Any:
+    """Find the metadata in a JSON document; that of a contours file follows from its content."""
     if document.get("format") == f"{KEY} contours":
         inhabited = {cell["clump"] for cell in document["cells"]} - {None}
         return {

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.crops import Crop, cell_crops
+from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 Neighbours = Sequence[set[int]]
@@ -25,7 +25,7 @@ def label_planes(segmentation: Segmentation) -> NDArray[np.uint16] | NDArray[np.
     (P, H, W) uint16, or uint32 for more than 65535 cells
         The number of the cell, from 1, at its pixels; 0 elsewhere. At least one plane.
     """
-    crops = cell_crops(segmentation)
+    crops = segmentation.crops
     plane = fewest_planes(overlaps(crops))
     kind = np.uint16 if len(crops) <= np.iinfo(np.uint16).max else np.uint32
     labels = np.zeros((max(plane, default=0) + 1, *segmentation.shape), dtype=kind)
@@ -60,7 +60,7 @@ def fewest_planes(neighbours: Neighbours) -> list[int]:
     for group in _groups(neighbours):
         chosen = _greedy(group, neighbours)
         if len(group) <= SMALL:
-            chosen = _searched(group, neighbours, chosen)
+            chosen = _search(group, neighbours, chosen)
         for cell, plane in chosen.items():
             planes[cell] = plane
     return planes
@@ -100,7 +100,7 @@ def _greedy(group: list[int], neighbours: Neighbours) -> dict[int, int]:
     return chosen
 
 
-def _searched(group: list[int], neighbours: Neighbours, found: dict[int, int]) -> dict[int, int]:
+def _search(group: list[int], neighbours: Neighbours, found: dict[int, int]) -> dict[int, int]:
     """Look for a way with fewer planes than the one found, until none can be or the steps are used up."""
     best, fewest, least, steps = found, max(found.values()) + 1, _clique(group, neighbours), 0
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.crops import Crop, cell_crops
+from declump.records.crops import Crop, crop_polygon
+from declump.records.regions import seeds_from_labels
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
 
@@ -32,9 +33,9 @@ def from_pixels(cells: Sequence[Crop], shape: tuple[int, int], nuclei: Sequence[
     Segmentation
         Seeded at the centroids of the nuclei, or else of the cells; where that lies outside, at the nearest pixel.
     """
-    seeds = [_centre(nuclei[index] if nuclei and nuclei[index].area else cell) for index, cell in enumerate(cells)]
-    radii = [_radii(cell, seed, shape) for cell, seed in zip(cells, seeds, strict=True)]
-    return _assembled(seeds, radii, RAYS, shape, nuclei)
+    seeds = [_find_centre(nuclei[index] if nuclei and nuclei[index].area else cell) for index, cell in enumerate(cells)]
+    radii = [_measure_radii(cell, seed, shape) for cell, seed in zip(cells, seeds, strict=True)]
+    return _assemble(seeds, radii, RAYS, shape, nuclei)
 
 
 def from_outlines(
@@ -51,32 +52,17 @@ def from_outlines(
     rays = max(rays, contours.MIN_RAYS)
     seeds, radii = [], []
     for index, outline in enumerate(outlines):
-        inner = nuclei[index] if nuclei and nuclei[index].area else fill_polygon(outline, shape)
-        seeds.append(_centre(inner) if inner.area else outline.mean(axis=0))
-        radii.append(_crossings(outline - seeds[-1], rays))
-    return _assembled(seeds, radii, rays, shape, nuclei)
+        inner = nuclei[index] if nuclei and nuclei[index].area else crop_polygon(outline, shape)
+        seeds.append(_find_centre(inner) if inner.area else outline.mean(axis=0))
+        radii.append(_find_crossings(outline - seeds[-1], rays))
+    return _assemble(seeds, radii, rays, shape, nuclei)
 
 
-def fill_polygon(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
-    """Pixels of an image (H, W) whose centre lies inside an outline (M, 2) of any form."""
-    from skimage.draw import polygon
-
-    rows, columns = polygon(outline[:, 0], outline[:, 1], shape)
-    if not rows.size:
-        return Crop.nothing()
-    top, left = int(rows.min()), int(columns.min())
-    mask = np.zeros((int(rows.max()) + 1 - top, int(columns.max()) + 1 - left), np.bool_)
-    mask[rows - top, columns - left] = True
-    return Crop(top, left, mask)
-
-
-def _centre(crop: Crop) -> NDArray[np.float64]:
-    from declump.regions import seeds_from_labels
-
+def _find_centre(crop: Crop) -> NDArray[np.float64]:
     return np.asarray(seeds_from_labels(crop.mask)[0] + (crop.top, crop.left))
 
 
-def _radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
+def _measure_radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
     """Radii (K,) of a cell, measured in a window round cell and seed: only the border of the image may cut it."""
     first = np.maximum(np.floor(np.minimum(seed, (cell.top, cell.left))).astype(int) - 1, 0)
     ends = np.add((cell.top, cell.left), cell.mask.shape)
@@ -87,7 +73,7 @@ def _radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]) -> NDA
     return contours.outermost_crossings(window, seed - first, RAYS)[0]
 
 
-def _crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
+def _find_crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
     """Distance (K,) of the outermost crossing of each ray from the origin with an outline; 0 where there is none."""
     rows, columns = (part[:, None] for part in contours.directions(rays))
     edge_rows, edge_columns = (np.roll(outline, -1, axis=0) - outline).T
@@ -101,7 +87,7 @@ def _crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
     return np.asarray(np.where(crosses, distance, 0.0).max(axis=1))
 
 
-def _assembled(
+def _assemble(
     seeds: list[NDArray[np.float64]],
     radii: list[NDArray[np.float64]],
     rays: int,
@@ -121,14 +107,14 @@ def _assembled(
         nuclei=None if nuclei is None else labels,
         second_nuclei=second if second.any() else None,
     )
-    return replace(result, clump=np.array(_clumps(result), dtype=np.int64))
+    return replace(result, clump=np.array(_number_clumps(result), dtype=np.int64))
 
 
-def _clumps(segmentation: Segmentation) -> list[int]:
+def _number_clumps(segmentation: Segmentation) -> list[int]:
     """Number the connected pieces of all cells together, from 0, and give each cell that in which most of it lies."""
     from scipy import ndimage
 
-    crops, union = cell_crops(segmentation), np.zeros(segmentation.shape, np.bool_)
+    crops, union = segmentation.crops, np.zeros(segmentation.shape, np.bool_)
     for crop in crops:
         union[crop.box] |= crop.mask
     pieces, _ = ndimage.label(union, structure=np.ones((3, 3)))

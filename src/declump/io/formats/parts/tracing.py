@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.crops import Crop, nucleus_crops
+from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 
 @lru_cache(maxsize=1)  # several formats of one segmentation ask for them
 def trace_nuclei(segmentation: Segmentation) -> tuple[NDArray[np.float64] | None, ...]:
     """Outline of every cell's nucleus as :func:`trace` gives it; None where a cell has none."""
-    return tuple(trace(crop) if crop.area else None for crop in nucleus_crops(segmentation))
+    return tuple(trace(crop) if crop.area else None for crop in segmentation.nucleus_crops)
 
 
 def trace(crop: Crop) -> NDArray[np.float64]:
