@@ -147,7 +147,7 @@ def test_what_learns_nothing_is_run_on_each_image_once(images: Images, tmp_path:
     method = next(one for one in available_methods(rays=False) if one.name == "star")
     run = Run(images, plan_folds(4, n_folds=2), (method,), tmp_path)
     do(run)
-    parts = run.parts()
+    parts = run.fold_results()
     assert sorted(one.image for part in parts.values() for one in part.tested) == [0, 1, 2, 3]
     results = collect_results(run)
     assert [one.image for _, one in results.tested["star"]] == [i for fold in run.plan.folds for i in fold.test]
@@ -165,7 +165,7 @@ def test_an_image_that_fails_counts_as_missed(images: Images, tmp_path: Path, mo
     monkeypatch.setattr(Method, "segment", segment)
     run = Run(images, plan_folds(4, n_folds=2), (QUICK,), tmp_path)
     do(run)
-    part = run.parts()[1, "quick"]
+    part = run.fold_results()[1, "quick"]
     name = images.names[part.tested[0].image]
     assert part.facts["failed"] == {name: "this image is too hard"}
     assert part.tested[0].score.dice_all == 0 and part.tested[1].score.dice_all > 0.5

@@ -17,7 +17,7 @@ from declump.records.segmentation import Segmentation
 from declump.research.images import Images
 from declump.research.methods import Method
 from declump.research.paper_figures import printed_bins, printed_pixels, printed_tests
-from declump.research.parts import ImageResult
+from declump.research.fold_results import ImageScores
 from declump.research.plan import Fold, Plan
 from declump.research.results import Results
 from declump.research.tables import Table, comparison_table, fold_table, overlap_table, pixel_table, time_table
@@ -30,7 +30,7 @@ EMPTY = Segmentation((4, 4), np.zeros((0, 2)), np.zeros((0, 36)), np.zeros(0, np
 DEGREES = {0: [0.1, 0.3, 0.0], 1: [0.6, 0.9, 0.25]}
 
 
-def measured(image: int, dice: list[float], union: list[list[int]], seconds: float) -> ImageResult:
+def measured(image: int, dice: list[float], union: list[list[int]], seconds: float) -> ImageScores:
     """An image whose cells have 100 pixels each; a cell of Dice d shares 100 d of them."""
     count = len(dice)
     hundred = np.full(count, 100)
@@ -40,7 +40,7 @@ def measured(image: int, dice: list[float], union: list[list[int]], seconds: flo
         n_predicted=count, union_pixels=np.array(union), aji_intersection=1, aji_union=2, threshold=0.7,
         matching="order",
     )  # fmt: skip
-    return ImageResult(image, score, seconds, EMPTY)
+    return ImageScores(image, score, seconds, EMPTY)
 
 
 FIRST = Method("joint", "declump", SETTINGS["joint"], None)

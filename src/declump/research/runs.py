@@ -14,7 +14,7 @@ from declump.batch.workers import Workers
 from declump.research.images import Images
 from declump.research.methods import Learning, Method
 from declump.research.networks import rays_beside
-from declump.research.parts import Part, read_part
+from declump.research.fold_results import FoldResult, read_fold_result
 from declump.research.plan import Fold, Plan
 from declump.research.storage import file_digest, fingerprint, read_arrays
 from declump.research.work import Task, Work
@@ -92,12 +92,12 @@ class Run:
                     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
                     raise ValueError(f"{sorted(reasons)[0]}{more}")
 
-    def parts(self) -> dict[tuple[int, str], Part]:
+    def fold_results(self) -> dict[tuple[int, str], FoldResult]:
         """Read all results, by fold and method."""
         found = {}
         for task in self._segmenting(self._planned()):
             assert task.method is not None
-            part = read_part(task.path, task.fingerprint)
+            part = read_fold_result(task.path, task.fingerprint)
             if part is None:
                 raise ValueError(f"{task.label} is not done yet; run it first")
             found[task.fold.number, task.method.name] = part
@@ -227,7 +227,7 @@ def _is_current(task: Task) -> bool:
     if not task.path.is_file():
         return False
     if task.kind == "segment":
-        return read_part(task.path, task.fingerprint) is not None
+        return read_fold_result(task.path, task.fingerprint) is not None
     if task.kind == "train":
         from declump.models import read_card
 

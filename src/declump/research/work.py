@@ -19,7 +19,7 @@ from declump.records.segmentation import Segmentation
 from declump.regions import Regions
 from declump.research.images import Images, true_regions
 from declump.research.methods import Learning, Method
-from declump.research.parts import ImageResult, Part, write_part
+from declump.research.fold_results import ImageScores, FoldResult, write_fold_result
 from declump.research.plan import Fold
 from declump.research.storage import read_arrays, write_arrays
 from declump.shapes.prior import ShapePrior
@@ -138,11 +138,11 @@ class Work:
                 masks = result.masks
             seconds = time.process_time() - start
             scored = score(image.cells, masks, matching=task.matching, overlap_degree=self.images.degrees(index))
-            tested.append(ImageResult(index, scored, seconds, result))
+            tested.append(ImageScores(index, scored, seconds, result))
         if len(failed) == len(task.images):
             raise ValueError(f"{task.method.name} failed on every image, first with: {next(iter(failed.values()))}")
         facts = {"modes": None if prior is None else int(prior.variances.size), "failed": failed}
-        write_part(task.path, Part(tested, facts), task.fingerprint)
+        write_fold_result(task.path, FoldResult(tested, facts), task.fingerprint)
 
 
 def _rehearse(method: Method, prior: ShapePrior | None, rays: Path | None) -> None:

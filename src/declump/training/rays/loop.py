@@ -89,16 +89,16 @@ def predictions(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
     """Radii told, their doubt, true radii, all in steps, and which count, (N, A) each, with true regions."""
     told, doubts, true, counted = [], [], [], []
-    view = View(STEP)
+    pose = View(STEP)
     for example in examples:
-        sight = example.sights[0]
-        for cell, number in zip(sight.cells, sight.numbers, strict=True):
-            seed = sight.seeds[number - 1]
-            seen = sample_window(sight.around, seed, number, np.delete(sight.seeds, number - 1, axis=0), view)
+        view = example.views[0]
+        for cell, number in zip(view.cells, view.numbers, strict=True):
+            seed = view.seeds[number - 1]
+            seen = sample_window(view.around, seed, number, np.delete(view.seeds, number - 1, axis=0), pose)
             mean, deviation = moments(network(torch.from_numpy(seen)[None]))
             told.append(mean[0].numpy())
             doubts.append(deviation[0].numpy())
-            radii, known = true_radii(example, cell, seed, view)
+            radii, known = true_radii(example, cell, seed, pose)
             true.append(radii)
             counted.append(known)
     arrays = [np.array(part, np.float32).reshape(len(told), ANGLES) for part in (told, doubts, true)]
