@@ -236,7 +236,8 @@ def main() -> None:
             headline.append(
                 f"| {name}, {cells} unseen cells | " + " | ".join(f"{value:.3f}" for value in figures) + " |"
             )
-        text += ["", f"Calibration of the rays' standard deviations, {name}, true regions:", "", *calibration(cases), ""]
+        title = f"Calibration of the rays' standard deviations, {name}, true regions:"
+        text += ["", title, "", *calibration(cases), ""]
     print("\n".join(text))
     if options.write:
         replace_part("docs/results.md", "evidence", "\n".join(text))

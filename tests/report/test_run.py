@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from declump.report import RunSummary, RunImage, read_run
+from declump.report import RunImage, RunSummary, read_run
 
 
 def test_a_missing_file_is_an_empty_run(tmp_path: Path) -> None:

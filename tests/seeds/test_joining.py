@@ -75,7 +75,9 @@ def test_what_is_seen_does_not_depend_on_which_comes_first_and_is_of_the_joint_b
         names = dict(zip(graph.parts, again.parts, strict=True))
         assert {(names[one], names[two]) for one, two in graph.neighbours()} == set(again.neighbours())
         for one, two in graph.neighbours():
-            np.testing.assert_allclose(again.pair_features(names[one], names[two]), graph.pair_features(one, two), atol=1e-9)
+            np.testing.assert_allclose(
+                again.pair_features(names[one], names[two]), graph.pair_features(one, two), atol=1e-9
+            )
 
 
 def test_two_discs_look_as_geometry_says():

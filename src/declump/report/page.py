@@ -75,7 +75,7 @@ def write_report(
     known = {*names, *(name for name, _ in failures)}
     gone = [image.name for image in run.images if image.name not in known]
     failures += [(name, "its results are not in the folder any more") for name in gone]
-    return _written(folder / NAME, _page(folder.resolve().name, run, results, failures))
+    return _write(folder / NAME, _page(folder.resolve().name, run, results, failures))
 
 
 def _name(place: Path, folder: Path) -> str:
@@ -166,7 +166,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _written(path: Path, text: str) -> Path:
+def _write(path: Path, text: str) -> Path:
     """Write a file whole or not at all."""
     draft = path.with_name(f".{path.name}.draft")
     try:

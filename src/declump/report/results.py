@@ -67,11 +67,11 @@ def result_folders(folder: Path) -> list[Path]:
     return sorted(
         place
         for place in folder.rglob("*")
-        if place.is_dir() and not _hidden(place.relative_to(folder)) and _holds_results(place)
+        if place.is_dir() and not _is_hidden(place.relative_to(folder)) and _holds_results(place)
     )
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 

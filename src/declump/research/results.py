@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.evaluation import Score, pool
-from declump.research.methods import Method
-from declump.research.fold_results import ImageScores, FoldResult
+from declump.research.fold_results import FoldResult, ImageScores
+from declump.research.methods import ExperimentMethod
 from declump.research.plan import Plan
 from declump.research.runs import Run
 
@@ -27,7 +27,7 @@ class Results:
     Attributes
     ----------
     plan : Plan
-    methods : tuple of Method
+    methods : tuple of ExperimentMethod
     tested : mapping of str to sequences of (fold, ImageScores)
         By method: each tested image of each fold.
     facts : mapping of str to sequences
@@ -35,7 +35,7 @@ class Results:
     """
 
     plan: Plan
-    methods: tuple[Method, ...]
+    methods: tuple[ExperimentMethod, ...]
     tested: Mapping[str, tuple[tuple[int, ImageScores], ...]]
     facts: Mapping[str, tuple[Mapping[str, Any], ...]]
 

@@ -31,7 +31,7 @@ PAIR_FEATURES = (
     "outside gained",
     "covered",
 )
-"""Features of two neighbours, in the order of :meth:`RegionGraph.pair_features`; only size and roughness have a unit."""
+"""Features of two neighbours, in the order of :meth:`RegionGraph.pair_features`; only size and roughness have units."""
 HALF_PIXEL = 0.5
 MAX_OUTSIDE = 3.0
 """Values beyond which it does not matter how much of a hull lies outside the mask."""
@@ -131,7 +131,7 @@ class RegionGraph:
     def pair_features(self, first: int, second: int) -> Floats:
         """Measure the features (F,) of two neighbours: :data:`PAIR_FEATURES`."""
         one, two = self.parts[first], self.parts[second]
-        both = self._together(one, two)
+        both = self._merge(one, two)
         sides = self.borders[first][second]
         middles = (sides[:, :2] + sides[:, 2:]) / 2
         depth = max(float(self._depth[tuple(side.T)].max()) for side in (sides[:, :2], sides[:, 2:]))
@@ -182,7 +182,7 @@ class RegionGraph:
     def join(self, first: int, second: int) -> int:
         """Make one of two neighbours, and return its number."""
         kept, gone = min(first, second), max(first, second)
-        self.parts[kept] = self._together(self.parts[kept], self.parts.pop(gone))
+        self.parts[kept] = self._merge(self.parts[kept], self.parts.pop(gone))
         for other, sides in self.borders.pop(gone).items():
             del self.borders[other][gone]
             if other != kept:
@@ -198,7 +198,7 @@ class RegionGraph:
         corners = np.asarray(points[hull.vertices])
         return MaskPart(labels, area, depth, place, corners, float(hull.volume), self._outside(corners))
 
-    def _together(self, one: MaskPart, two: MaskPart) -> MaskPart:
+    def _merge(self, one: MaskPart, two: MaskPart) -> MaskPart:
         deeper = one if one.depth >= two.depth else two
         points = np.vstack([one.hull, two.hull])
         return self._part(one.labels + two.labels, one.area + two.area, deeper.depth, deeper.place, points)

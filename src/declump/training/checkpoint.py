@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-Curve = list[dict[str, float]]
+from declump.training.schedule import Curve
 
 
 def keep(

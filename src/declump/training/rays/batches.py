@@ -20,7 +20,7 @@ MISSED, FALSE = 0.06, 0.15
 FALSE_RADIUS = 5.0
 
 
-def batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+def draw_batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Draw a batch: windows (B, 9, A, D), true radii in steps (B, A), and which of them count (B, A).
 
     Parameters
