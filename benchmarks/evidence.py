@@ -200,7 +200,7 @@ def calibration(cases: list[Case]) -> list[str]:
     edges = (0, 1, 2, 4, 8, 16, np.inf)
     groups = [(f"{low} to {high}", (std >= low) & (std < high)) for low, high in pairwise(edges)]
     lines = [
-        "| doubt in pixels | rays | mean error | within 1 deviation | within 2 |",
+        "| standard deviation in pixels | rays | mean error | within 1 deviation | within 2 |",
         "|---|---|---|---|---|",
     ]
     for label, chosen in [*groups, ("all", std > 0)]:
@@ -236,7 +236,8 @@ def main() -> None:
             headline.append(
                 f"| {name}, {cells} unseen cells | " + " | ".join(f"{value:.3f}" for value in figures) + " |"
             )
-        text += ["", f"Calibration of the rays' doubt, {name}, true regions:", "", *calibration(cases), ""]
+        title = f"Calibration of the rays' standard deviations, {name}, true regions:"
+        text += ["", title, "", *calibration(cases), ""]
     print("\n".join(text))
     if options.write:
         replace_part("docs/results.md", "evidence", "\n".join(text))

@@ -23,7 +23,7 @@ import things
 from declump.evaluation import overlap_degree, pool
 from declump.records.clump import split_clumps
 from declump.seeds.joining import JoiningRule, build_region_graph, find_objects
-from declump.seeds.region_graph import SIGHTS, RegionGraph
+from declump.seeds.region_graph import PAIR_FEATURES, RegionGraph
 from pages import ROOT, commit, replace_part
 from watersheds import counts, from_h_maxima, from_peaks, from_points
 
@@ -40,33 +40,33 @@ def lessons(number: int, lot: int) -> tuple[np.ndarray, np.ndarray]:
     """What is seen (N, F) of neighbours in one image, and whether each two are one object."""
     random = np.random.default_rng((lot, number))
     masks = things.things(random)
-    sights, same = [], []
+    features, same = [], []
     for clump in split_clumps(masks.any(axis=0), np.empty((0, 2))):
         rows, columns = (slice(start, start + side) for start, side in zip(clump.origin, clump.mask.shape, strict=True))
         own = masks[:, rows, columns] & clump.mask
-        mosaic = build_region_graph(clump.mask)
-        owners, held = owners_of(mosaic, own)
-        fresh = set(mosaic.neighbours())
+        graph = build_region_graph(clump.mask)
+        owners, held = owners_of(graph, own)
+        fresh = set(graph.neighbours())
         while True:
             for first, second in sorted(fresh):
                 one = owners[first] == owners[second]
                 if one or not np.any((held[first] > HELD) & (held[second] > HELD)):
-                    sights.append(mosaic.sight(first, second))
+                    features.append(graph.pair_features(first, second))
                     same.append(one)
-            joinable = [pair for pair in mosaic.neighbours() if owners[pair[0]] == owners[pair[1]]]
+            joinable = [pair for pair in graph.neighbours() if owners[pair[0]] == owners[pair[1]]]
             if not joinable:
                 break
             pair = joinable[random.integers(len(joinable))]
-            areas = [mosaic.parts[name].area for name in pair]
-            joint = mosaic.join(*pair)
+            areas = [graph.parts[name].area for name in pair]
+            joint = graph.join(*pair)
             held[joint] = np.average([held[name] for name in pair], axis=0, weights=areas)
-            fresh = set(mosaic.pairs_of(joint))
-    return np.array(sights).reshape(-1, len(SIGHTS)), np.array(same, dtype=bool)
+            fresh = set(graph.pairs_of(joint))
+    return np.array(features).reshape(-1, len(PAIR_FEATURES)), np.array(same, dtype=bool)
 
 
-def owners_of(mosaic: RegionGraph, masks: np.ndarray) -> tuple[dict[int, int], dict[int, np.ndarray]]:
+def owners_of(graph: RegionGraph, masks: np.ndarray) -> tuple[dict[int, int], dict[int, np.ndarray]]:
     """Which thing each part shows, one that is alone there rather than one below others; and what share each holds."""
-    labels = mosaic.labels
+    labels = graph.labels
     alone = masks & (masks.sum(axis=0) == 1)
     areas = np.bincount(labels.ravel())[1:]
     held, seen = (
@@ -87,14 +87,14 @@ def learnt(lessons_of_images: list[tuple[np.ndarray, np.ndarray]]) -> JoiningRul
 
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    sights, same = (np.concatenate(part) for part in zip(*lessons_of_images, strict=True))
+    features, same = (np.concatenate(part) for part in zip(*lessons_of_images, strict=True))
     weights = np.concatenate([np.full(len(each), 1 / np.sqrt(max(len(each), 1))) for _, each in lessons_of_images])
-    mean, scale = sights.mean(axis=0), sights.std(axis=0)
+    mean, scale = features.mean(axis=0), features.std(axis=0)
     inputs, wanted, counting = (
-        torch.tensor(part, dtype=torch.float32) for part in ((sights - mean) / scale, same, weights / weights.mean())
+        torch.tensor(part, dtype=torch.float32) for part in ((features - mean) / scale, same, weights / weights.mean())
     )
     network = torch.nn.Sequential(
-        torch.nn.Linear(len(SIGHTS), HIDDEN),
+        torch.nn.Linear(len(PAIR_FEATURES), HIDDEN),
         torch.nn.Tanh(),
         torch.nn.Linear(HIDDEN, HIDDEN),
         torch.nn.Tanh(),

@@ -15,6 +15,12 @@ def test_importing_declump_imports_nothing_slow():
     assert result.stderr == ""
 
 
+def test_importing_training_does_not_load_torch():
+    code = "import sys, declump; declump.training.learn_prior; declump.research; print('torch' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("name", declump.__all__)
 def test_every_public_name_resolves(name):
     assert getattr(declump, name) is not None

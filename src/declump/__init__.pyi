@@ -8,7 +8,10 @@ from . import (
     importance,
     io,
     pictures,
+    report,
+    research,
     simulate,
+    training,
 )
 from .evaluation import Score, score
 from .evolution.evolve import evolve
@@ -18,8 +21,9 @@ from .pipelines.cells import segment
 from .pipelines.nuclei import segment_nuclei
 from .pipelines.objects import split
 from .pipelines.seeds import find_seeds
+from .records.clump import SeedOutsideWarning
 from .records.evidence import Evidence
-from .records.regions import Regions
+from .records.regions import Regions, seeds_from_labels
 from .records.segmentation import Segmentation
 from .regions.find import find_regions
 from .shapes.examples import ShapeExamples, shape_examples
@@ -31,6 +35,7 @@ __all__ = [
     "Measurements",
     "Regions",
     "Score",
+    "SeedOutsideWarning",
     "Segmentation",
     "Settings",
     "ShapeExamples",
@@ -49,12 +54,16 @@ __all__ = [
     "learn_prior",
     "measure",
     "pictures",
+    "report",
+    "research",
     "score",
+    "seeds_from_labels",
     "segment",
     "segment_nuclei",
     "shape_examples",
     "simulate",
     "split",
+    "training",
 ]
 
 __version__: str

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from declump.report import Run, RunImage, read_run
+from declump.report import RunImage, RunSummary, read_run
 
 
 def test_a_missing_file_is_an_empty_run(tmp_path: Path) -> None:
-    assert read_run(tmp_path) == Run()
+    assert read_run(tmp_path) == RunSummary()
     assert read_run(tmp_path).image("one") == RunImage("", "one")
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from declump.evolution.settings import SETTINGS
 from declump.research import Run, plan_folds, plan_models, store_images
-from declump.research.methods import FULL, Method
+from declump.research.learning import FULL
+from declump.research.methods import ExperimentMethod
 from declump.research.results import collect_results
 from declump.research.work import Work
 from support.annotated_smears import annotated
@@ -23,12 +24,12 @@ def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeyp
     for name in ("RAY_SMEARS", "REGION_SMEARS", "CALIBRATION_SMEARS"):
         monkeypatch.setattr(networks, name, 1)
     images = store_images([annotated(0), annotated(1)], tmp_path / "images")
-    methods = (Method("rays", "rays", SETTINGS["joint"], FULL, evidence="rays"),)
+    methods = (ExperimentMethod("rays", "rays", SETTINGS["joint"], FULL, evidence="rays"),)
     run = Run(images, plan_folds(2, n_folds=2, regions="train"), methods, tmp_path / "out", steps=1)
     threads = torch.get_num_threads()
-    work, plan = Work(images), run._planned()
+    work, plan = Work(images), run._plan_networks()
     try:
-        for stage in (run._training, run._finding, run._learning, run._segmenting):
+        for stage in (run._training_tasks, run._region_tasks, run._prior_tasks, run._segment_tasks):
             for task in stage(plan)[:1]:
                 work(task)
     finally:
@@ -43,7 +44,7 @@ def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeyp
     # The first fold is done, and nothing of it is made again; the second is missing.
     from declump.research.runs import _is_current
 
-    for stage in (run._training, run._finding, run._learning, run._segmenting):
+    for stage in (run._training_tasks, run._region_tasks, run._prior_tasks, run._segment_tasks):
         assert [_is_current(task) for task in stage(plan)] == [True, False]
     with pytest.raises(ValueError, match="rays on fold 2 is not done yet"):
         collect_results(run)

@@ -16,17 +16,18 @@ from declump.datasets import AnnotatedImage
 from declump.evaluation import pool, score
 from declump.evolution.settings import SETTINGS
 from declump.research import Run, choose_methods, plan_folds, store_images
-from declump.research.examples import choose_clumps, comparison
+from declump.research.examples import choose_clumps, draw_comparison
 from declump.research.images import Images, true_regions
-from declump.research.methods import Learning, Method, available_methods
+from declump.research.learning import Learning
+from declump.research.methods import ExperimentMethod, available_methods
 from declump.research.results import collect_results
-from declump.research.studies import studies
+from declump.research.studies import choose_studies
 from declump.research.work import Work
 from declump.shapes.prior import ShapePrior
 from support.annotated_smears import annotated
 
 SHAPE = Learning(rays=72)
-QUICK = Method("quick", "quick", replace(SETTINGS["joint"], steps=6), SHAPE)
+QUICK = ExperimentMethod("quick", "quick", replace(SETTINGS["joint"], steps=6), SHAPE)
 WHOLE = replace(QUICK, name="whole", title="whole", learning=replace(SHAPE, copies=True, reach=True))
 
 
@@ -48,8 +49,8 @@ def hashes(folder: Path) -> dict[str, str]:
 def do(run: Run) -> list[str]:
     """Make what is missing in this process, and tell what that was."""
     made, work = [], Work(run.images)
-    plan = run._planned()
-    for stage in (run._learning, run._segmenting):
+    plan = run._plan_networks()
+    for stage in (run._prior_tasks, run._segment_tasks):
         for task in stage(plan):
             if not _current(task):
                 work(task)
@@ -147,7 +148,7 @@ def test_what_learns_nothing_is_run_on_each_image_once(images: Images, tmp_path:
     method = next(one for one in available_methods(rays=False) if one.name == "star")
     run = Run(images, plan_folds(4, n_folds=2), (method,), tmp_path)
     do(run)
-    parts = run.parts()
+    parts = run.fold_results()
     assert sorted(one.image for part in parts.values() for one in part.tested) == [0, 1, 2, 3]
     results = collect_results(run)
     assert [one.image for _, one in results.tested["star"]] == [i for fold in run.plan.folds for i in fold.test]
@@ -162,10 +163,10 @@ def test_an_image_that_fails_counts_as_missed(images: Images, tmp_path: Path, mo
             raise ValueError("this image is too hard")
         return declump.evolve(regions.clump, regions.seeds, prior=prior, setting=self.settings)
 
-    monkeypatch.setattr(Method, "segment", segment)
+    monkeypatch.setattr(ExperimentMethod, "segment", segment)
     run = Run(images, plan_folds(4, n_folds=2), (QUICK,), tmp_path)
     do(run)
-    part = run.parts()[1, "quick"]
+    part = run.fold_results()[1, "quick"]
     name = images.names[part.tested[0].image]
     assert part.facts["failed"] == {name: "this image is too hard"}
     assert part.tested[0].score.dice_all == 0 and part.tested[1].score.dice_all > 0.5
@@ -177,7 +178,7 @@ def test_an_image_that_fails_counts_as_missed(images: Images, tmp_path: Path, mo
 
 
 def test_a_method_that_always_fails_ends_the_run(images: Images, tmp_path: Path) -> None:
-    lacking = Method("lacking", "lacking", SETTINGS["joint"], SHAPE, evidence="rays")
+    lacking = ExperimentMethod("lacking", "lacking", SETTINGS["joint"], SHAPE, evidence="rays")
     with pytest.raises(ValueError, match=r"lacking on fold 1: lacking failed on every image.*needs a ray model"):
         Run(images, plan_folds(4, n_folds=2), (lacking,), tmp_path).execute(jobs=1)
 
@@ -187,18 +188,18 @@ def test_the_picture_shows_the_clumps_with_most_overlap(run: Run) -> None:
     assert len({image for image, _ in chosen}) == len(chosen) > 0
     for image, (top, left, bottom, right) in chosen:
         assert 0 <= top < bottom <= 170 and 0 <= left < right <= 170 and image in range(4)
-    picture = comparison(run.images, collect_results(run))
+    picture = draw_comparison(run.images, collect_results(run))
     assert picture is not None and picture.shape[2] == 3 and len(np.unique(picture)) > 10
 
 
 def test_studies_are_methods() -> None:
-    by_k, by_e = studies(["E", "K"])
+    by_k, by_e = choose_studies(["E", "K"])
     assert by_k.values == (90, 180, 360, 720)
     assert [method.learning.rays for method in by_k.lines["declump"] if method.learning] == [90, 180, 360, 720]
     assert [method.settings.explained for method in by_e.methods if method.settings][:4] == [0.0, 0.01, 0.02, 0.05]
     assert len({method.name for method in (*by_k.methods, *by_e.methods)}) == 20
     with pytest.raises(ValueError, match="there is no study 'x'"):
-        studies(["x"])
+        choose_studies(["x"])
 
 
 def test_more_modes_than_there_are_become_all(known: list[AnnotatedImage]) -> None:
@@ -215,7 +216,7 @@ def test_ablations_are_settings_of_the_same_pipeline() -> None:
     assert finite.settings == paper and finite.solver == "examples" and finite.learning.with_examples
     assert by_name["M"].settings == paper and by_name["M"].solver == "level sets"
     assert {"joint", "rays", *METHODS} <= set(by_name)
-    with pytest.raises(ValueError, match=r"no method 'rays' \('rays' needs --rays"):
+    with pytest.raises(ValueError, match=r"no method 'rays' \(it needs ray models\)"):
         choose_methods(["rays"], rays=False)
     with pytest.raises(ValueError, match="no method 'G'"):
         choose_methods(["joint", "G"], rays=False)

@@ -8,10 +8,10 @@ from scipy import stats
 
 from declump.research.statistics import holm, paired_t_test
 
-VALUES = st.floats(-100, 100).map(lambda value: round(value, 3))
+STUDIES = st.floats(-100, 100).map(lambda value: round(value, 3))
 
 
-@given(st.lists(st.tuples(VALUES, VALUES), min_size=2, max_size=30))
+@given(st.lists(st.tuples(STUDIES, STUDIES), min_size=2, max_size=30))
 def test_the_paired_test_is_scipys(pairs: list[tuple[float, float]]) -> None:
     first, second = np.array(pairs).T
     test = paired_t_test(first, second)

@@ -14,23 +14,23 @@ import pytest
 from declump.evaluation import Score
 from declump.evolution.settings import SETTINGS
 from declump.records.segmentation import Segmentation
+from declump.research.fold_results import ImageScores
 from declump.research.images import Images
-from declump.research.methods import Method
+from declump.research.methods import ExperimentMethod
 from declump.research.paper_figures import printed_bins, printed_pixels, printed_tests
-from declump.research.parts import ImageResult
 from declump.research.plan import Fold, Plan
 from declump.research.results import Results
 from declump.research.tables import Table, comparison_table, fold_table, overlap_table, pixel_table, time_table
 from declump.research.writing.csv import to_csv
-from declump.research.writing.latex import latex
-from declump.research.writing.markdown import markdown
+from declump.research.writing.latex import to_latex
+from declump.research.writing.markdown import to_markdown
 from declump.research.writing.page import html_page
 
 EMPTY = Segmentation((4, 4), np.zeros((0, 2)), np.zeros((0, 36)), np.zeros(0, np.int64))
 DEGREES = {0: [0.1, 0.3, 0.0], 1: [0.6, 0.9, 0.25]}
 
 
-def measured(image: int, dice: list[float], union: list[list[int]], seconds: float) -> ImageResult:
+def measured(image: int, dice: list[float], union: list[list[int]], seconds: float) -> ImageScores:
     """An image whose cells have 100 pixels each; a cell of Dice d shares 100 d of them."""
     count = len(dice)
     hundred = np.full(count, 100)
@@ -40,11 +40,11 @@ def measured(image: int, dice: list[float], union: list[list[int]], seconds: flo
         n_predicted=count, union_pixels=np.array(union), aji_intersection=1, aji_union=2, threshold=0.7,
         matching="order",
     )  # fmt: skip
-    return ImageResult(image, score, seconds, EMPTY)
+    return ImageScores(image, score, seconds, EMPTY)
 
 
-FIRST = Method("joint", "declump", SETTINGS["joint"], None)
-SECOND = Method("F", "paper-F", SETTINGS["paper"], None, printed="Ours-F")
+FIRST = ExperimentMethod("joint", "declump", SETTINGS["joint"], None)
+SECOND = ExperimentMethod("F", "paper-F", SETTINGS["paper"], None, printed="Ours-F")
 PLAN = Plan((Fold(1, (0,), (1,), (0,)), Fold(2, (1,), (0, 1), (1,))), "by hand", "true")
 
 
@@ -158,14 +158,14 @@ def test_printed_figures_agree_with_the_papers_own_text() -> None:
 def test_all_ways_of_writing_tell_the_same(results: Results) -> None:
     table = overlap_table(results, "pap")
     shown = "0.800 ± 0.000"
-    text = markdown(table)
+    text = to_markdown(table)
     assert f"| declump | **1.000 ± 0.000** | {'**0.800 ± 0.082**'} |" in text
     assert "| *Ours-F as printed* | *0.80 ± 0.05* |" in text and table.notes[0] in text
     rows = list(csv.DictReader(io.StringIO(to_csv(table))))
     one = next(row for row in rows if row["method"] == "joint" and row["figure"] == "[1/4, 1/2)")
     assert (one["value"], one["count"], one["source"]) == ("0.8", "3", "ours")
     assert len(rows) == 6 + 6 + 5
-    typeset = latex(table)
+    typeset = to_latex(table)
     assert r"\textbf{1.000 $\pm$ 0.000}" in typeset and typeset.count(r"\\") >= 4 and "±" not in typeset
     page = html_page("a < b", {"data": "x & y"}, [table], plots={"table2": ["<svg></svg>"]})
     assert '<td class="best">1.000 ± 0.000</td>' in page and "a &lt; b" in page and "x &amp; y" in page
@@ -175,7 +175,7 @@ def test_all_ways_of_writing_tell_the_same(results: Results) -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex to typeset a table")
 def test_latex_typesets_a_table_no_wider_than_the_page(results: Results, tmp_path: Path) -> None:
     head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
-    (tmp_path / "table.tex").write_text(f"{head}\n{latex(overlap_table(results, 'pap'))}\n\\end{{document}}\n")
+    (tmp_path / "table.tex").write_text(f"{head}\n{to_latex(overlap_table(results, 'pap'))}\n\\end{{document}}\n")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-2000:]

@@ -10,7 +10,7 @@ from declump.seeds.concavity import trace_outlines
 from declump.seeds.distance import deepest_places, depths
 from declump.seeds.joining import JoiningRule, build_region_graph, find_objects, join_alike, shipped_rule
 from declump.seeds.outline import Outline
-from declump.seeds.region_graph import SIGHTS, RegionGraph
+from declump.seeds.region_graph import PAIR_FEATURES, RegionGraph
 
 
 def piece_of(number: int) -> np.ndarray:
@@ -27,7 +27,7 @@ def outline_of(mask: np.ndarray) -> Outline:
 
 def saying(value: float) -> JoiningRule:
     """A rule that says the same of all."""
-    count = len(SIGHTS)
+    count = len(PAIR_FEATURES)
     zeros = (np.zeros((2, count)), np.zeros((2, 2)), np.zeros((1, 2)))
     return JoiningRule(np.zeros(count), np.ones(count), zeros, (np.zeros(2), np.zeros(2), np.array([value])))
 
@@ -41,68 +41,70 @@ def two_discs(apart: float) -> np.ndarray:
 @given(st.integers(0, 2**32 - 1))
 def test_parts_are_a_division_of_the_piece_and_joining_all_gives_it_back(number):
     mask = piece_of(number)
-    mosaic = build_region_graph(mask)
-    labels = mosaic.labels
+    graph = build_region_graph(mask)
+    labels = graph.labels
     np.testing.assert_array_equal(labels > 0, mask)
-    assert set(np.unique(labels)) - {0} == set(range(1, len(mosaic.parts) + 1))
+    assert set(np.unique(labels)) - {0} == set(range(1, len(graph.parts) + 1))
     areas = np.bincount(labels.ravel())[1:]
-    assert [part.area for part in mosaic.parts.values()] == areas.tolist()
-    assert all(part.hull_area >= part.area for part in mosaic.parts.values())
-    for first, second in mosaic.neighbours():
-        assert mosaic.borders[first][second] is mosaic.borders[second][first]
-    while mosaic.neighbours():
-        first, second = mosaic.neighbours()[-1]
-        both = mosaic.parts[first].area + mosaic.parts[second].area
-        assert mosaic.parts[mosaic.join(first, second)].area == both
-    joined = mosaic.labels
+    assert [part.area for part in graph.parts.values()] == areas.tolist()
+    assert all(part.hull_area >= part.area for part in graph.parts.values())
+    for first, second in graph.neighbours():
+        assert graph.borders[first][second] is graph.borders[second][first]
+    while graph.neighbours():
+        first, second = graph.neighbours()[-1]
+        both = graph.parts[first].area + graph.parts[second].area
+        assert graph.parts[graph.join(first, second)].area == both
+    joined = graph.labels
     np.testing.assert_array_equal(joined > 0, mask)
     _, pieces = ndimage.label(mask)
-    assert joined.max() == len(mosaic.parts) <= pieces  # parts that touch at corners only stay apart
+    assert joined.max() == len(graph.parts) <= pieces  # parts that touch at corners only stay apart
 
 
 @settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
 def test_what_is_seen_does_not_depend_on_which_comes_first_and_is_of_the_joint_borders(number):
     mask = piece_of(number)
-    mosaic = build_region_graph(mask)
-    for first, second in mosaic.neighbours():
-        sight = mosaic.sight(first, second)
-        assert sight.shape == (len(SIGHTS),) and np.isfinite(sight).all()
-        np.testing.assert_allclose(mosaic.sight(second, first), sight, atol=1e-9)
-    if mosaic.neighbours():
-        mosaic.join(*mosaic.neighbours()[0])
-        again = RegionGraph(mosaic.labels, depths(mask), outline_of(mask))
-        names = dict(zip(mosaic.parts, again.parts, strict=True))
-        assert {(names[one], names[two]) for one, two in mosaic.neighbours()} == set(again.neighbours())
-        for one, two in mosaic.neighbours():
-            np.testing.assert_allclose(again.sight(names[one], names[two]), mosaic.sight(one, two), atol=1e-9)
+    graph = build_region_graph(mask)
+    for first, second in graph.neighbours():
+        features = graph.pair_features(first, second)
+        assert features.shape == (len(PAIR_FEATURES),) and np.isfinite(features).all()
+        np.testing.assert_allclose(graph.pair_features(second, first), features, atol=1e-9)
+    if graph.neighbours():
+        graph.join(*graph.neighbours()[0])
+        again = RegionGraph(graph.labels, depths(mask), outline_of(mask))
+        names = dict(zip(graph.parts, again.parts, strict=True))
+        assert {(names[one], names[two]) for one, two in graph.neighbours()} == set(again.neighbours())
+        for one, two in graph.neighbours():
+            np.testing.assert_allclose(
+                again.pair_features(names[one], names[two]), graph.pair_features(one, two), atol=1e-9
+            )
 
 
 def test_two_discs_look_as_geometry_says():
     apart, radius = 60.0, 40.0
-    mosaic = build_region_graph(two_discs(apart))
-    assert mosaic.neighbours() == [(1, 2)]
-    sight = dict(zip(SIGHTS, mosaic.sight(1, 2), strict=True))
+    graph = build_region_graph(two_discs(apart))
+    assert graph.neighbours() == [(1, 2)]
+    features = dict(zip(PAIR_FEATURES, graph.pair_features(1, 2), strict=True))
     waist = np.sqrt(radius**2 - apart**2 / 4)
-    assert sight["neck"] == pytest.approx(np.log(waist / radius), abs=0.05)
-    assert sight["border"] == pytest.approx(waist / radius, abs=0.05)
-    assert sight["shallower notch"] == pytest.approx((radius - waist) / radius, abs=0.05)
-    assert sight["deeper notch"] == pytest.approx((radius - waist) / radius, abs=0.05)
-    assert sight["distance"] == pytest.approx(apart / (2 * radius), abs=0.05)
-    assert sight["size"] == pytest.approx(np.log(radius), abs=0.05)
+    assert features["neck"] == pytest.approx(np.log(waist / radius), abs=0.05)
+    assert features["border"] == pytest.approx(waist / radius, abs=0.05)
+    assert features["shallower notch"] == pytest.approx((radius - waist) / radius, abs=0.05)
+    assert features["deeper notch"] == pytest.approx((radius - waist) / radius, abs=0.05)
+    assert features["distance"] == pytest.approx(apart / (2 * radius), abs=0.05)
+    assert features["size"] == pytest.approx(np.log(radius), abs=0.05)
     union = two_discs(apart).sum()
     hull = np.pi * radius**2 + 2 * radius * apart
-    assert sight["hollow"] == pytest.approx(1 - union / hull, abs=0.01)
-    assert sight["outside"] == pytest.approx(2 * (hull - union) / union, abs=0.02)
-    assert sight["open ends"] == 2
-    assert sight["ratio of areas"] == pytest.approx(0, abs=0.03)
+    assert features["hollow"] == pytest.approx(1 - union / hull, abs=0.01)
+    assert features["outside"] == pytest.approx(2 * (hull - union) / union, abs=0.02)
+    assert features["open ends"] == 2
+    assert features["ratio of areas"] == pytest.approx(0, abs=0.03)
     triple = np.kron(two_discs(apart), np.ones((3, 3), bool))
-    larger = RegionGraph(np.kron(mosaic.labels, np.ones((3, 3), np.int32)), depths(triple), outline_of(triple))
-    grown = dict(zip(SIGHTS, larger.sight(1, 2), strict=True))
-    assert grown.pop("size") == pytest.approx(sight.pop("size") + np.log(3), abs=0.05)
-    assert 0 < sight.pop("roughness") < 0.2 and 0 < grown.pop("roughness") < 0.3  # the stairs of the pixels
+    larger = RegionGraph(np.kron(graph.labels, np.ones((3, 3), np.int32)), depths(triple), outline_of(triple))
+    grown = dict(zip(PAIR_FEATURES, larger.pair_features(1, 2), strict=True))
+    assert grown.pop("size") == pytest.approx(features.pop("size") + np.log(3), abs=0.05)
+    assert 0 < features.pop("roughness") < 0.2 and 0 < grown.pop("roughness") < 0.3  # the stairs of the pixels
     for name, value in grown.items():
-        assert value == pytest.approx(sight[name], abs=0.1 if "corner" in name else 0.06), name
+        assert value == pytest.approx(features[name], abs=0.1 if "corner" in name else 0.06), name
 
 
 def test_an_outline_turns_inwards_at_notches_only_and_is_as_rough_as_its_noise():
@@ -130,11 +132,11 @@ def test_a_disc_between_others_is_covered_by_them():
     turns = np.radians([90, 210, 330])
     centres = 100 + 37 * np.column_stack([np.sin(turns), np.cos(turns)])
     mask = np.any([np.hypot(rows - row, columns - column) < 40 for row, column in centres], axis=0)
-    mosaic = build_region_graph(mask)
-    middle = [name for name, part in mosaic.parts.items() if np.hypot(*(part.place - 100)) < 5]
-    assert len(mosaic.parts) == 4 and len(middle) == 1
-    assert mosaic.covered(middle[0]) > 0.95
-    assert all(mosaic.covered(name) < 0.7 for name in mosaic.parts if name != middle[0])
+    graph = build_region_graph(mask)
+    middle = [name for name, part in graph.parts.items() if np.hypot(*(part.place - 100)) < 5]
+    assert len(graph.parts) == 4 and len(middle) == 1
+    assert graph.covered(middle[0]) > 0.95
+    assert all(graph.covered(name) < 0.7 for name in graph.parts if name != middle[0])
     assert find_objects(mask).max() == 3
 
 
@@ -146,9 +148,9 @@ def test_a_rule_is_its_network():
         (random.standard_normal((4, 3)), random.standard_normal((5, 4)), random.standard_normal((1, 5))),
         (random.standard_normal(4), random.standard_normal(5), random.standard_normal(1)),
     )
-    sights = random.standard_normal((7, 3))
-    for sight, value in zip(sights, rule(sights), strict=True):
-        inner = np.tanh(rule.weights[0] @ ((sight - rule.mean) / rule.scale) + rule.biases[0])
+    features = random.standard_normal((7, 3))
+    for pair, value in zip(features, rule(features), strict=True):
+        inner = np.tanh(rule.weights[0] @ ((pair - rule.mean) / rule.scale) + rule.biases[0])
         outer = np.tanh(rule.weights[1] @ inner + rule.biases[1])
         assert value == pytest.approx((rule.weights[2] @ outer + rule.biases[2]).item())
 
@@ -164,8 +166,8 @@ def test_rules_that_always_or_never_join():
 
 def test_the_shipped_rule_knows_what_is_seen():
     rule = shipped_rule()
-    assert rule.mean.shape == rule.scale.shape == (len(SIGHTS),)
-    assert rule.weights[0].shape[1] == len(SIGHTS) and rule.weights[2].shape[0] == 1
+    assert rule.mean.shape == rule.scale.shape == (len(PAIR_FEATURES),)
+    assert rule.weights[0].shape[1] == len(PAIR_FEATURES) and rule.weights[2].shape[0] == 1
     assert rule.scale.min() > 0 and all(np.isfinite(part).all() for part in (*rule.weights, *rule.biases))
 
 

@@ -16,9 +16,10 @@ from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View  # noq
 from declump.simulate import Smear  # noqa: E402
 from declump.training.export import export  # noqa: E402
 from declump.training.rays import loop  # noqa: E402
-from declump.training.rays.batches import batch  # noqa: E402
+from declump.training.rays.batches import draw_batch  # noqa: E402
 from declump.training.rays.examples import RayExample, make_example, true_radii  # noqa: E402
 from declump.training.rays.network import FREE_AXES, TRIED, Proposer, RayNetwork, moments  # noqa: E402
+from declump.training.schedule import Schedule  # noqa: E402
 
 
 def disc_smear(seed: tuple[float, float], radius: float, shape: tuple[int, int] = (200, 240)) -> Smear:
@@ -58,10 +59,10 @@ def test_a_view_from_nearer_counts_more_steps() -> None:
 
 
 def test_a_batch_follows_from_its_seed(examples: list[RayExample]) -> None:
-    windows, radii, counted = batch([examples], 3, seed=5)
+    windows, radii, counted = draw_batch([examples], 3, seed=5)
     assert windows.shape == (3, CHANNELS, ANGLES, DEPTHS) and radii.shape == counted.shape == (3, ANGLES)
     assert torch.isfinite(windows).all() and (radii[counted] > 0).all()
-    again = batch([examples], 3, seed=5)
+    again = draw_batch([examples], 3, seed=5)
     assert all(torch.equal(one, two) for one, two in zip((windows, radii, counted), again, strict=True))
 
 
@@ -76,7 +77,7 @@ def test_moments_of_a_sure_and_of_an_undecided_answer() -> None:
 
 def test_training_learns(examples: list[RayExample], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("declump.training.loop.CHECK_EVERY", 6)
-    _, curve = loop.train([examples], examples[:1], steps=12, size=3, seed=1)
+    _, curve = loop.train([examples], examples[:1], Schedule(12, 3, seed=1))
     assert curve[-1]["loss"] < curve[0]["loss"]
     assert 0 < curve[-1]["dice"] <= 1 and curve[-1]["doubt_factor"] > 0
 
@@ -85,10 +86,10 @@ def test_calibration_makes_two_thirds_of_the_rays_lie_within_the_doubt() -> None
     rng = np.random.default_rng(0)
     doubts = np.exp(rng.uniform(0, 2, 20_000)).astype(np.float32)
     errors = np.abs(0.5 * doubts**1.6 * rng.normal(size=doubts.shape)).astype(np.float32)
-    factor, power = loop.calibration(errors, doubts)
+    factor, power = loop.calibrate(errors, doubts)
     assert factor == pytest.approx(0.5, rel=0.1) and power == pytest.approx(1.6, rel=0.05)
     assert np.mean(errors < factor * doubts**power) == pytest.approx(0.6827, abs=0.02)
-    assert loop.calibration(np.full(5, 2, np.float32), np.ones(5, np.float32)) == pytest.approx((2, 0))
+    assert loop.calibrate(np.full(5, 2, np.float32), np.ones(5, np.float32)) == pytest.approx((2, 0))
 
 
 def test_proposals_come_in_pixels_whatever_their_number(model: Path) -> None:

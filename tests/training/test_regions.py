@@ -18,7 +18,7 @@ from declump.regions.channels import to_channels  # noqa: E402
 from declump.training.checkpoint import load_network  # noqa: E402
 from declump.training.export import export  # noqa: E402
 from declump.training.regions import loop  # noqa: E402
-from declump.training.regions.batches import WINDOW, batch  # noqa: E402
+from declump.training.regions.batches import WINDOW, draw_batch  # noqa: E402
 from declump.training.regions.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
 from declump.training.regions.targets import (  # noqa: E402
     BORDER,
@@ -28,6 +28,7 @@ from declump.training.regions.targets import (  # noqa: E402
     make_example,
     simulate_examples,
 )
+from declump.training.schedule import Schedule  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +75,22 @@ def test_nearness_is_one_at_the_centre_and_a_third_at_the_rim() -> None:
 
 
 def test_a_batch_follows_from_its_seed_and_keeps_answers_in_range(examples: list[Example]) -> None:
-    images, classes, near, layers = batch([examples], 3, seed=5)
+    images, classes, near, layers = draw_batch([examples], 3, seed=5)
     assert images.shape == (3, 3, WINDOW, WINDOW)
     assert torch.isfinite(images).all()
     assert set(classes.unique().tolist()) <= {0, 1, 2}
     assert set(layers.unique().tolist()) <= {0, 1, 2, 3}
     assert float(near.min()) >= 0 and float(near.max()) <= 1
-    again = batch([examples], 3, seed=5)
+    again = draw_batch([examples], 3, seed=5)
     assert all(torch.equal(one, two) for one, two in zip((images, classes, near, layers), again, strict=True))
-    assert not torch.equal(batch([examples], 3, seed=6)[0], images)
+    assert not torch.equal(draw_batch([examples], 3, seed=6)[0], images)
 
 
 def test_training_learns_and_an_interrupted_one_ends_alike(
     examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("declump.training.loop.CHECK_EVERY", 2)
-    whole, curve = loop.train([examples], examples[:1], steps=4, size=2, seed=1)
+    whole, curve = loop.train([examples], examples[:1], Schedule(4, 2, seed=1))
     assert [point["step"] for point in curve] == [2, 4]
     assert curve[-1]["loss"] < curve[0]["loss"]
 
@@ -102,27 +103,27 @@ def test_training_learns_and_an_interrupted_one_ends_alike(
 
     checkpoint = tmp_path / "training.zip"
     with pytest.raises(Interrupted):
-        loop.train([examples], examples[:1], steps=4, size=2, seed=1, checkpoint=checkpoint, progress=stop)
-    resumed, _ = loop.train([examples], examples[:1], steps=4, size=2, seed=1, checkpoint=checkpoint)
+        loop.train([examples], examples[:1], Schedule(4, 2, seed=1, checkpoint=checkpoint, progress=stop))
+    resumed, _ = loop.train([examples], examples[:1], Schedule(4, 2, seed=1, checkpoint=checkpoint))
     for name, value in whole.state_dict().items():
         torch.testing.assert_close(resumed.state_dict()[name], value)
 
 
 def test_a_training_can_begin_with_the_network_of_another(examples: list[Example], tmp_path: Path) -> None:
     checkpoint = tmp_path / "training.zip"
-    taught, _ = loop.train([examples], examples[:1], steps=2, size=1, checkpoint=checkpoint)
+    taught, _ = loop.train([examples], examples[:1], Schedule(2, 1, checkpoint=checkpoint))
     for name, value in load_network(checkpoint).items():
         torch.testing.assert_close(taught.state_dict()[name], value)
-    further, _ = loop.train([examples], [], steps=1, size=1, start=checkpoint)
-    fresh, _ = loop.train([examples], [], steps=1, size=1)
+    further, _ = loop.train([examples], [], Schedule(1, 1, start=checkpoint))
+    fresh, _ = loop.train([examples], [], Schedule(1, 1))
     key = "answer.weight"
     distances = [float((net.state_dict()[key] - taught.state_dict()[key]).abs().max()) for net in (further, fresh)]
     assert distances[0] < distances[1]
     checkpoint.write_bytes(b"no archive")
     with pytest.raises(ValueError, match="no checkpoint"):
-        loop.train([examples], [], steps=1, size=1, start=checkpoint)
+        loop.train([examples], [], Schedule(1, 1, start=checkpoint))
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
-        loop.train([examples], [], steps=1, size=1, start=tmp_path / "nowhere.zip")
+        loop.train([examples], [], Schedule(1, 1, start=tmp_path / "nowhere.zip"))
 
 
 def test_torch_and_onnx_agree_on_any_size(model: Path) -> None:

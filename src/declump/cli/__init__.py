@@ -1,4 +1,4 @@
-"""The command line; every command has a file of its own, and imports what it needs only when it runs."""
+"""The command line: a file for each command, written against declump's public names, which load when they are used."""
 
 from __future__ import annotations
 

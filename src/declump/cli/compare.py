@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from declump.cli.terminal import progress_bar, tell
-
-if TYPE_CHECKING:
-    from declump.comparison import Compared
+import declump
+from declump._files import check_free
+from declump.cli.evaluate import read_cells
+from declump.cli.terminal import progress_bar, split_words, tell
 
 
 def compare(
@@ -31,23 +31,16 @@ def compare(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a comparison that is in the folder.")] = False,
 ) -> None:
     """Compare methods on one image: one picture, one table, the time of each, and Dice where the truth is known."""
-    from declump import comparison, io
-    from declump._files import check_free
-
     check_free(out, overwrite=overwrite)
-    chosen = None if methods is None else [name for name in map(str.strip, methods.split(",")) if name]
-    names = comparison.method_names(chosen)
-    picture = io.read_image(image)
-    cells = None
-    if truth is not None:
-        from declump.cli.evaluate import read_cells
-
-        cells = read_cells(truth)
+    chosen = None if methods is None else split_words(methods)
+    names = declump.comparison.method_names(chosen)
+    picture = declump.io.read_image(image)
+    cells = None if truth is None else read_cells(truth)
     with progress_bar("methods") as progress:
-        compared = comparison.compare(
+        compared = declump.comparison.compare(
             picture, methods=names, regions=regions, prior=prior, truth=cells, progress=progress
         )
-    files = comparison.write_comparison(compared, picture, out, truth=cells, overwrite=overwrite)
+    files = declump.comparison.write_comparison(compared, picture, out, truth=cells, overwrite=overwrite)
     _print_table(compared)
     for what, ending in (("picture", "png"), ("table", "csv"), ("page", "md")):
         typer.echo(f"{what:<9} {files[ending]}")
@@ -58,7 +51,7 @@ def compare(
         raise typer.Exit(1)
 
 
-def _print_table(compared: Sequence[Compared]) -> None:
+def _print_table(compared: Sequence[declump.comparison.Compared]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+import declump
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from declump.evaluation import Score
 
 
 def evaluate(
@@ -28,12 +29,8 @@ def evaluate(
     TRUTH and PREDICTED are each a results folder or its contours.json, a folder with cells/*.png as in the ISBI 2015
     frames, a folder of PNG or TIFF masks, a TIFF with a page for each cell, or an .npz file with an array 'masks'.
     """
-    from declump.evaluation import score
-
-    result = score(read_cells(truth), read_cells(predicted), matching=matching, threshold=threshold)
+    result = declump.score(read_cells(truth), read_cells(predicted), matching=matching, threshold=threshold)
     if json:
-        from json import dumps
-
         typer.echo(dumps(_record(result), indent=2))
     else:
         _print_table(result)
@@ -43,18 +40,16 @@ def read_cells(path: Path) -> NDArray[np.bool_]:
     """Read whole masks (N, H, W) of cells from any of the places a command writes them to, or a data set has them."""
     import numpy as np
 
-    from declump import io
-
     if path.suffix.lower() == ".json" or (path / "contours.json").is_file():
-        return io.read_contours(path).masks
+        return declump.io.read_contours(path).masks
     if (path / "cells").is_dir():
         if (path / "image.png").is_file() and not any((path / "cells").iterdir()):
-            return np.zeros((0, *io.read_image(path / "image.png").shape[:2]), dtype=np.bool_)
-        return io.read_mask_stack(path / "cells")
-    return io.read_mask_stack(path)
+            return np.zeros((0, *declump.io.read_image(path / "image.png").shape[:2]), dtype=np.bool_)
+        return declump.io.read_mask_stack(path / "cells")
+    return declump.io.read_mask_stack(path)
 
 
-def _record(result: Score) -> dict[str, object]:
+def _record(result: declump.Score) -> dict[str, object]:
     """Everything a program may want to know; what is undefined is None."""
     import numpy as np
 
@@ -68,7 +63,7 @@ def _record(result: Score) -> dict[str, object]:
     }
 
 
-def _print_table(result: Score) -> None:
+def _print_table(result: declump.Score) -> None:
     import numpy as np
     from rich.console import Console
     from rich.table import Table

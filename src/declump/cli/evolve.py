@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+import declump
+from declump._files import check_free
 from declump.cli.terminal import count_of, progress_bar, tell
-
-if TYPE_CHECKING:
-    from declump.records.segmentation import Segmentation
 
 
 def evolve(
@@ -31,8 +31,8 @@ def evolve(
     result, files = segment_files(
         clump, nuclei, out, image=image, prior=prior, setting=setting, scale=scale, overwrite=overwrite
     )
-    typer.echo(summary(result))
-    for line in listing(files):
+    typer.echo(summarise(result))
+    for line in list_files(files):
         typer.echo(line)
 
 
@@ -46,7 +46,7 @@ def segment_files(
     setting: str = "joint",
     scale: float | None = None,
     overwrite: bool = False,
-) -> tuple[Segmentation, dict[str, Path]]:
+) -> tuple[declump.Segmentation, dict[str, Path]]:
     """Read the files, find the cells and write the results; see :func:`declump.evolve` for what the arguments mean.
 
     Returns
@@ -55,17 +55,9 @@ def segment_files(
     files : dict of str to Path
         See :func:`declump.io.write_results`.
     """
-    import warnings
-
-    import declump
-    from declump import io
-    from declump._files import check_free
-    from declump.records.clump import SeedOutsideWarning
-    from declump.regions import seeds_from_labels
-
     check_free(out, overwrite=overwrite)
-    mask, labels = io.read_mask(clump), io.read_labels(nuclei)
-    picture = mask if image is None else io.read_image(image)
+    mask, labels = declump.io.read_mask(clump), declump.io.read_labels(nuclei)
+    picture = mask if image is None else declump.io.read_image(image)
     for path, array in ((nuclei, labels), (image, picture)):
         if array.shape[:2] != mask.shape:
             raise ValueError(
@@ -73,17 +65,17 @@ def segment_files(
             )
     if not mask.any():
         raise ValueError(f"{clump} is empty, there is no cell to find; give a mask that is not 0 where cells are")
-    seeds = seeds_from_labels(labels)
+    seeds = declump.seeds_from_labels(labels)
     if not len(seeds):
         tell(f"warning: {nuclei} holds no nucleus, so no cell is found")
     with warnings.catch_warnings(), progress_bar("cells") as progress:
-        warnings.simplefilter("ignore", SeedOutsideWarning)  # said below with the numbers of the table
+        warnings.simplefilter("ignore", declump.SeedOutsideWarning)  # said below with the numbers of the table
         result = declump.evolve(mask, seeds, prior=prior, setting=setting, scale=scale, progress=progress)
     _tell_outside(result)
-    return result, io.write_results(result, out, image=picture, overwrite=overwrite)
+    return result, declump.io.write_results(result, out, image=picture, overwrite=overwrite)
 
 
-def summary(result: Segmentation) -> str:
+def summarise(result: declump.Segmentation) -> str:
     """Say in one line what was found."""
     found = f"{count_of(len(result), 'cell')} in {count_of(len(result.clumps), 'clump')}"
     pixels = sum(record.size for record in result.clumps)
@@ -93,13 +85,13 @@ def summary(result: Segmentation) -> str:
     return f"{found}; the outlines differ from the clump mask in {share:.1f} % of its pixels"
 
 
-def listing(files: dict[str, Path]) -> list[str]:
+def list_files(files: dict[str, Path]) -> list[str]:
     """Say in one line each where the files are, those to look at first."""
     names = {"overlay": "overlay.png", "masks": "masks.tif", "table": "cells.csv", "contours": "contours.json"}
     return [f"{what:<9} {files[name]}" for what, name in names.items() if name in files]
 
 
-def _tell_outside(result: Segmentation) -> None:
+def _tell_outside(result: declump.Segmentation) -> None:
     import numpy as np
 
     outside = 1 + np.flatnonzero(result.clump < 0)

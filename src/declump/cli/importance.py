@@ -7,15 +7,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+import declump
 from declump.cli.terminal import count_of, progress_bar
-
-if TYPE_CHECKING:
-    from declump.datasets import AnnotatedImage
-    from declump.importance import Importance
 
 Method = Annotated[
     Literal["none", "printed", "held-out"],
@@ -37,38 +34,36 @@ Log = Annotated[Path | None, typer.Option(help="File for every accepted raise, .
 
 
 def learn_weights(
-    images: Iterable[AnnotatedImage],
+    images: Iterable[declump.datasets.AnnotatedImage],
     method: str,
     state: Path,
     jobs: int | None,
     shapes: dict[str, Any],
     how: dict[str, Any],
-) -> Importance | None:
+) -> declump.importance.Importance | None:
     """Learn the importance with a progress bar, and a state beside the prior from which the same command goes on."""
-    from declump.importance import held_out_importance, learn_importance
-
     if method == "none":
         return None
     if method == "held-out":
-        learnt = held_out_importance(images, **shapes)
+        learnt = declump.importance.held_out_importance(images, **shapes)
         spread = f"{learnt.weights.min():.2f} to {learnt.weights.max():.2f}"
         typer.echo(f"importance by held-out shapes: weights from {spread}")
         return learnt
     workers = jobs or os.cpu_count() or 1
     with progress_bar("importance") as progress:
-        learnt = learn_importance(images, workers=workers, progress=progress, state=state, **shapes, **how)
+        learnt = declump.importance.learn_importance(
+            images, workers=workers, progress=progress, state=state, **shapes, **how
+        )
     why = "nothing improves any more" if learnt.ended == "nothing improves" else "the bound on cycles is reached"
     steps, cycles = count_of(len(learnt.steps), "raise"), count_of(learnt.cycles, "cycle")
     typer.echo(f"importance as printed: {steps} in {cycles}; {why}")
     return learnt
 
 
-def write_log(learnt: Importance, path: Path) -> None:
+def write_log(learnt: declump.importance.Importance, path: Path) -> None:
     """Write every accepted raise as a table."""
-    from declump.importance import Step
-
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow([field.name for field in fields(Step)])
+        table.writerow([field.name for field in fields(declump.importance.Step)])
         table.writerows(astuple(step) for step in learnt.steps)

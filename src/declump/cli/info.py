@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+import declump
+from declump.models import read_card
 
 Facts = Iterable[tuple[str, object]]
 
@@ -34,11 +38,9 @@ def facts(path: Path) -> Facts:
     ValueError
         If declump does not know the file.
     """
-    from declump.io.formats.parts import metadata as marks
-
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; give one that declump wrote")
-    mark = marks.find_metadata(path)
+    mark = declump.io.find_metadata(path)
     if mark is not None:
         return _of_mark(mark)
     if path.is_dir():
@@ -50,10 +52,9 @@ def facts(path: Path) -> Facts:
 
 
 def _of_mark(mark: Mapping[str, Any]) -> Facts:
-    from declump.io import FORMATS
-
+    formats = declump.io.FORMATS
     name = str(mark["format"]).removeprefix("declump ")
-    meaning = f": {FORMATS[name].meaning}" if name in FORMATS else ", which a later declump wrote"
+    meaning = f": {formats[name].meaning}" if name in formats else ", which a later declump wrote"
     yield "format", f"{name}, version {mark['version']}{meaning}"
     yield "image", "{} x {} pixels".format(*mark["size"])
     yield "cells", mark["cells"]
@@ -61,23 +62,18 @@ def _of_mark(mark: Mapping[str, Any]) -> Facts:
 
 
 def _of_folder(folder: Path) -> Facts:
-    from declump.io import FORMATS
-    from declump.io.formats.parts import metadata as marks
-
-    present = [entry for entry in FORMATS.values() if (folder / entry.file).exists()]
+    present = [entry for entry in declump.io.FORMATS.values() if (folder / entry.file).exists()]
     if not present:
         raise ValueError(f"the folder {folder} holds no results of declump; give one that 'declump segment' wrote")
     yield "format", "a folder of results"
-    mark = next(filter(None, (marks.find_metadata(folder / entry.file) for entry in present)), None)
+    mark = next(filter(None, (declump.io.find_metadata(folder / entry.file) for entry in present)), None)
     yield from list(_of_mark(mark))[1:] if mark else ()
     for entry in present:
         yield "file", f"{entry.file}: {entry.meaning}"
 
 
 def _of_prior(path: Path) -> Facts:
-    from declump import ShapePrior
-
-    prior = ShapePrior.load(path)
+    prior = declump.ShapePrior.load(path)
     yield "format", "shape prior of 'declump train prior'"
     yield "rays", prior.mean.size
     yield "modes", prior.variances.size
@@ -87,15 +83,12 @@ def _of_prior(path: Path) -> Facts:
 
 
 def _of_model(path: Path) -> Facts:
-    import json
-
-    import onnxruntime
-
     try:
-        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        card = json.loads(session.get_modelmeta().custom_metadata_map["card"])
+        card = read_card(path)
     except Exception as error:  # the runtime raises whatever a damaged file leads it to
-        raise ValueError(f"{path} is no model of 'declump train', which have a card") from error
+        raise ValueError(f"{path} is no model of 'declump train'") from error
+    if not card:
+        raise ValueError(f"{path} is no model of 'declump train', which have a card")
     yield "format", "network of 'declump train'"
     yield from _of_card(card)
 
@@ -111,8 +104,6 @@ def _of_card(card: Mapping[str, Any]) -> Facts:
 
 def _of_table(path: Path) -> Facts:
     """A CSV says nothing of itself but its columns."""
-    import csv
-
     try:
         with path.open(encoding="utf-8", newline="") as file:
             header, *rows = list(csv.reader(file))

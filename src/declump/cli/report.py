@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import declump
 from declump.cli.terminal import progress_bar
 
 
@@ -19,8 +20,6 @@ def report(
     ] = None,
 ) -> None:
     """Make one page of all results: pictures, table, distributions, failures."""
-    from declump.report import write_report
-
     with progress_bar("images") as progress:
-        page = write_report(results, images=images, progress=progress)
+        page = declump.report.write_report(results, images=images, progress=progress)
     typer.echo(f"report    {page}")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from declump.cli.terminal import count_of, progress_bar
-
-if TYPE_CHECKING:
-    from declump.research.images import Images
-    from declump.research.plan import Plan
+import declump
+from declump._files import check_free, remove_drafts
+from declump.cli.terminal import count_of, progress_bar, split_words
 
 OWN = ("parts", "priors", "regions", "models")
 IMAGES = ".declump-images"
@@ -67,35 +64,36 @@ def reproduce(
     if overwrite and resume:
         raise typer.BadParameter("a run is taken up or begun anew, not both", param_hint="'--overwrite' / '--resume'")
 
-    from declump.research import Run, choose_methods, open_data, store_images
-    from declump.research.report import write_all, write_record
-    from declump.research.studies import VALUES, studies
-
-    opened = open_data(dataset, data, count=images, seed=seed)
+    _check_place(dataset, data)
+    opened = declump.research.open_data(dataset, data, count=images, seed=seed)
     kind = _kind(regions)
     has_rays = bool(rays) or kind == "train"
-    names = None if methods is None else _words(methods)
-    chosen = () if names == ["none"] else choose_methods(names, rays=has_rays)
-    studied = studies([] if study is None else list(VALUES) if study == "all" else _words(study))
+    names = None if methods is None else split_words(methods)
+    if names is not None and "rays" in names and not has_rays:
+        raise ValueError("the method 'rays' needs --rays, or --regions train")
+    chosen = () if names == ["none"] else declump.research.choose_methods(names, rays=has_rays)
+    studied = declump.research.choose_studies(
+        [] if study is None else list(declump.research.STUDIES) if study == "all" else split_words(study)
+    )
     if not chosen and not studied:
         raise ValueError("there is nothing to do: give --methods, or --study with '--methods none'")
     if reference is not None and reference not in {method.name for method in chosen}:
         raise ValueError(f"{reference!r} is none of the methods that are run, so that nothing can be tested against it")
-    if kind == "train" and find_spec("torch") is None:
-        raise ValueError("training needs torch: install declump with the extra 'train' (declump[train])")
+    if kind == "train":
+        declump.training.check_torch()
     _prepare(out, overwrite, resume)
     scratch = out / IMAGES
     try:
         with progress_bar("images read") as progress:
-            stored = store_images(opened.images(), scratch, progress)
+            stored = declump.research.store_images(opened.images(), scratch, progress)
         plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
         every = (*chosen, *(method for one in studied for method in one.methods))
-        run = Run(stored, plan, every, out, steps)
+        run = declump.research.Run(stored, plan, every, out, steps)
         command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
-        write_record(run, opened, command)
+        declump.research.write_record(run, opened, command)
         with progress_bar("parts") as progress:
             run.execute(jobs, progress)
-        files = write_all(run, opened, chosen, studied, reference=reference, command=command)
+        files = declump.research.write_tables(run, opened, chosen, studied, reference=reference, command=command)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     typer.echo(
@@ -103,6 +101,15 @@ def reproduce(
     )
     for name, path in files.items():
         typer.echo(f"{name:<9} {path}")
+
+
+def _check_place(dataset: str, data: Path | None) -> None:
+    """Say by its option where the place of the data is missing or one too many."""
+    simulated = dataset.startswith("simulated-")
+    if simulated and data is not None:
+        raise ValueError(f"{dataset} is drawn, not read; leave out --data")
+    if dataset in declump.research.NAMES and not simulated and data is None:
+        raise ValueError(f"{dataset} is read from files; tell where they are with --data")
 
 
 def _kind(regions: list[str]) -> Literal["true", "train", "models"]:
@@ -114,7 +121,7 @@ def _kind(regions: list[str]) -> Literal["true", "train", "models"]:
 
 
 def _plan(
-    stored: Images,
+    stored: declump.research.Images,
     groups: list[int] | None,
     kind: Literal["true", "train", "models"],
     regions: list[str],
@@ -122,23 +129,19 @@ def _plan(
     folds: int,
     way: Literal["paper", "conventional"],
     seed: int,
-) -> Plan:
-    from declump.research import plan_folds, plan_models
-
+) -> declump.research.Plan:
     if kind == "train" and rays:
         raise ValueError("with '--regions train' ray models are trained, too; leave out --rays")
     if kind == "models" or rays:
         models = [Path(model) for model in regions] if kind == "models" else []
-        return plan_models(stored.names, models, rays, groups)
-    return plan_folds(
+        return declump.research.plan_models(stored.names, models, rays, groups)
+    return declump.research.plan_folds(
         len(stored), n_folds=folds, way=way, groups=groups, regions="train" if kind == "train" else "true", seed=seed
     )
 
 
 def _prepare(out: Path, overwrite: bool, resume: bool) -> None:
     """See that the folder may be written to, and clear away what is to be replaced or was left unfinished."""
-    from declump._files import check_free, remove_drafts
-
     holds_run = (out / "run.json").is_file()
     if holds_run and not (overwrite or resume):
         raise FileExistsError(
@@ -152,10 +155,6 @@ def _prepare(out: Path, overwrite: bool, resume: bool) -> None:
     for draft in out.rglob(".declump-*"):
         draft.unlink(missing_ok=True)
     out.mkdir(parents=True, exist_ok=True)
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path],

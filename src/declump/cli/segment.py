@@ -7,15 +7,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import fields
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from declump.cli.terminal import count_of, image_bar, tell
-
-if TYPE_CHECKING:
-    from declump.batch import Options, Outcome
+import declump
+from declump.cli.terminal import count_of, image_bar, split_words, tell
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
 METHODS = "declump|lsf|mcl|mpw|cf|star"
@@ -70,11 +69,8 @@ def segment(
     if overwrite and resume:
         raise typer.BadParameter("a run is taken up or replaced, not both", param_hint="'--overwrite' / '--resume'")
 
-    from declump.batch import Options, find_sources, run
-    from declump.io.formats import format_names
-
-    chosen = {} if formats is None else {"formats": format_names(filter(None, map(str.strip, formats.split(","))))}
-    options = Options(
+    chosen = {} if formats is None else {"formats": declump.io.format_names(split_words(formats))}
+    options = declump.batch.Options(
         method=method,
         regions=regions,
         evidence=evidence,
@@ -89,13 +85,13 @@ def segment(
         **chosen,
     )
     start = time.monotonic()
-    sources = find_sources(images, out=out)
+    sources = declump.batch.find_sources(images, out=out)
     lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
     count = 0
 
     with image_bar(len(sources)) as advance:
 
-        def done(outcome: Outcome) -> None:
+        def show(outcome: declump.batch.Outcome) -> None:
             nonlocal count
             count += 1
             advance(outcome.cells)
@@ -104,11 +100,11 @@ def segment(
             if json:
                 _print_json({"event": "image", **_facts(outcome)})
             elif lines:
-                typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_told(outcome)}")
+                typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_describe(outcome)}")
 
-        outcomes = run(
+        outcomes = declump.batch.run(
             sources, out, options,
-            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=done,
+            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
         )  # fmt: skip
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     summary = {
@@ -130,7 +126,7 @@ def segment(
         raise typer.Exit(1)
 
 
-def _command(images: Sequence[str], options: Options) -> str:
+def _command(images: Sequence[str], options: declump.batch.Options) -> str:
     """Give the command without what changes no result, so that it is the same however the run came to its end."""
     words = ["declump", "segment", *map(str, images)]
     for field in fields(options):
@@ -141,7 +137,7 @@ def _command(images: Sequence[str], options: Options) -> str:
     return shlex.join(words)
 
 
-def _facts(outcome: Outcome) -> dict[str, Any]:
+def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
     """Everything a program may want to know of an image; what is undefined is None."""
     record = outcome.record or {}
     return {
@@ -160,29 +156,27 @@ def _facts(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _told(outcome: Outcome) -> str:
+def _describe(outcome: declump.batch.Outcome) -> str:
     if outcome.record is None:
         return f"failed: {_reason(outcome)}"
     size, origin = outcome.record["pixel_size"], outcome.record["pixel_size_from"]
-    parts = [found(outcome)]
+    parts = [count_cells(outcome)]
     parts += [f"pixels of {size:g} µm ({origin})"] if size and origin != "--pixel-size" else []
     return ", ".join([*parts, "done earlier" if outcome.earlier else f"{outcome.seconds:.1f} s"])
 
 
-def found(outcome: Outcome) -> str:
+def count_cells(outcome: declump.batch.Outcome) -> str:
     """Say in a few words what was found in an image."""
     clumps = outcome.record["image"]["clumps"] if outcome.record else 0
     return f"{count_of(outcome.cells, 'cell')} in {count_of(clumps, 'clump')}"
 
 
-def _reason(outcome: Outcome) -> str:
+def _reason(outcome: declump.batch.Outcome) -> str:
     """Why an image failed, without its path where that stands before it anyway."""
     return outcome.reason.removeprefix(f"{outcome.source.path} ")
 
 
 def _print_json(record: dict[str, Any]) -> None:
-    from json import dumps
-
     typer.echo(dumps(record, allow_nan=False))
     sys.stdout.flush()
 
@@ -198,30 +192,29 @@ def _print_table(summary: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def _print_places(out: Path, outcomes: Sequence[Outcome]) -> None:
+def _print_places(out: Path, outcomes: Sequence[declump.batch.Outcome]) -> None:
     """Say where to look, for a single image in detail, and which sizes of pixels were taken from metadata."""
     records = [outcome.record for outcome in outcomes if outcome.record is not None]
-    told = {(record["pixel_size_from"], record["pixel_size"]) for record in records}
-    origins = sorted(pair for pair in told if pair[0] not in (None, "--pixel-size"))
+    sizes = {(record["pixel_size_from"], record["pixel_size"]) for record in records}
+    origins = sorted(pair for pair in sizes if pair[0] not in (None, "--pixel-size"))
     for origin, size in origins[:3]:
         typer.echo(f"pixels    {size:g} µm by {origin}")
     if len(origins) > 3:
         typer.echo(f"pixels    of {len(origins) - 3} more sizes; see images.csv")
     if len(outcomes) == 1 and outcomes[0].record is not None:
-        for line in places(out / outcomes[0].source.name):
+        for line in list_files(out / outcomes[0].source.name):
             typer.echo(line)
     typer.echo(f"images    {out / 'images.csv'}")
     typer.echo(f"run       {out / 'run.json'}")
 
 
-def places(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     """Say in one line each where the results of an image are, those to look at first."""
-    from declump.io import FORMATS
-
+    formats = declump.io.FORMATS
     first = {"overlay": "overlay", "masks": "masks", "csv": "table", "contours": "contours"}
-    titles = {**first, **{name: name for name in FORMATS if name not in first}}
+    titles = {**first, **{name: name for name in formats if name not in first}}
     return [
-        f"{title:<9} {folder / FORMATS[name].file}"
+        f"{title:<9} {folder / formats[name].file}"
         for name, title in titles.items()
-        if (folder / FORMATS[name].file).exists()
+        if (folder / formats[name].file).exists()
     ]

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+import declump
+from declump._files import atomic_folder
 from declump.cli.terminal import progress_bar
 
 
@@ -27,20 +29,17 @@ def simulate(
 
     import numpy as np
 
-    from declump import simulate as simulation
-    from declump._files import atomic_folder
-
     rng = np.random.default_rng(seed)
     dirt = 0.0 if clean else 1.0
     digits = max(3, len(str(count - 1)))
     names = [f"smear{index:0{digits}d}" for index in range(count)]
     with atomic_folder(out) as draft, progress_bar("smears") as progress:
         for done, name in enumerate(names, start=1):
-            smear = simulation.smear(
+            smear = declump.simulate.smear(
                 shape, cells=cells, overlap=overlap, stain=stain, rng=rng,
                 debris=dirt, illumination=dirt, blur=dirt, noise=dirt,
             )  # fmt: skip
-            simulation.write(smear, draft / name)
+            declump.simulate.write(smear, draft / name)
             progress(done, count)
     for name in names[:1] if count == 1 else (names[0], names[-1]):
         typer.echo(f"{'...  ' if name != names[0] else ''}{out / name}")

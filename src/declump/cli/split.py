@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from declump.cli.evolve import listing
+import declump
+from declump._files import check_free
+from declump.cli.evolve import list_files
 from declump.cli.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -47,27 +49,23 @@ def split(
         raise typer.BadParameter("seeds are given or found, not both", param_hint="'--seeds' / '--model'")
     if (image is None) != (model is None):
         raise typer.BadParameter("a model and an image are given together", param_hint="'--image' / '--model'")
-    import declump
-    from declump import io
-    from declump._files import check_free
-
     check_free(out, overwrite=overwrite)
-    clumps = io.read_mask(mask)
+    clumps = declump.io.read_mask(mask)
     if not clumps.any():
         raise ValueError(f"{mask} is empty, there is no object to find; give a mask that is not 0 where objects are")
     points = None if seeds is None else read_points(seeds)
-    picture = None if image is None else io.read_image(image)
+    picture = None if image is None else declump.io.read_image(image)
     with progress_bar("objects") as progress:
         result = declump.split(
             clumps, picture, seeds=points, model=model, diameter=diameter, prior=prior, scale=scale, progress=progress
         )
-    files = io.write_results(result, out, image=clumps if picture is None else picture, overwrite=overwrite)
+    files = declump.io.write_results(result, out, image=clumps if picture is None else picture, overwrite=overwrite)
     share = 100 * result.energy.sum() / sum(record.size for record in result.clumps)
     typer.echo(
         f"{len(result)} objects in {len(result.clumps)} clumps; the outlines differ from the mask in {share:.1f} % of "
         "its pixels"
     )
-    for line in listing(files):
+    for line in list_files(files):
         typer.echo(line)
 
 

@@ -20,6 +20,11 @@ def count_of(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def split_words(text: str) -> list[str]:
+    """Take words apart that have commas between them."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def show_warning(
     message: Warning | str,
     category: type[Warning],

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+import declump
 from declump.cli import importance as weighing
 from declump.cli.terminal import progress_bar
 
@@ -60,21 +62,19 @@ def prior(
         if importance != "printed":
             raise ValueError("--log writes what --importance printed does; give both or none")
 
-    from declump import datasets, learn_prior
-    from declump.datasets import AnnotatedImage
+    folders = _join_folders(folders, data)
 
-    folders = _given(folders, data)
-
-    def images() -> Iterator[AnnotatedImage]:
-        readers = [datasets.read(folder) for folder in folders]  # complain of every folder before reading any image
+    def images() -> Iterator[declump.datasets.AnnotatedImage]:
+        # Complain of every folder before reading any image.
+        readers = [declump.datasets.read(folder) for folder in folders]
         found = chain.from_iterable(readers)
-        return map(datasets.objects.nuclei_of, found) if nuclei else found
+        return map(declump.datasets.objects.nuclei_of, found) if nuclei else found
 
     shapes: dict[str, Any] = {"rays": rays, "modes": modes, "copies": not no_copies}
     how = {"setting": setting, "step": step, "tries": tries, "cycles": cycles, "rng": seed, "reach": not no_reach}
     state = out.with_name(f"{out.stem}-importance.json")
     weights = weighing.learn_weights(images(), importance, state, jobs, shapes, how)
-    card = {"data": [folder.resolve().name for folder in folders], "command": shlex.join(["declump", *sys.argv[1:]])}
+    card = {**_name_data(folders), "command": shlex.join(["declump", *sys.argv[1:]])}
     seen = 0
 
     with progress_bar("images") as progress:
@@ -84,7 +84,9 @@ def prior(
             seen += 1
             progress(seen, None)
 
-        learnt = learn_prior(images(), reach=not no_reach, importance=weights, card=card, progress=count, **shapes)
+        learnt = declump.learn_prior(
+            images(), reach=not no_reach, importance=weights, card=card, progress=count, **shapes
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     learnt.save(out)
     if log is not None and weights is not None:
@@ -112,26 +114,18 @@ def regions(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
-    folders = _given(folders, data)
+    folders = _join_folders(folders, data)
     _check_free(out, overwrite)
-    torch_version = _torch_version()
-
-    from declump import datasets
-    from declump.training.export import export
-    from declump.training.regions.loop import train
-    from declump.training.regions.network import FREE_AXES, TRIED
-    from declump.training.regions.targets import make_example, simulate_examples
-
-    groups, measured = [], []
-    for folder in folders:
-        annotated = list(datasets.read(folder))
-        groups.append([make_example(image) for image in annotated if image.name not in held_out])
-        measured += [make_example(image) for image in annotated if image.name in held_out]
-    _check_held_out(held_out, len(measured))
-    groups += [simulate_examples(simulated, seed)] if simulated else []
-    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
-    card = _card(folders, held_out, simulated, steps, size, seed, start, torch_version, curve)
-    export(network, out, card, shape=TRIED, free=FREE_AXES)
+    declump.training.check_torch()
+    with _follow(out, steps, size, seed, start) as schedule:
+        declump.training.train_region_model(
+            map(declump.datasets.read, folders),
+            out,
+            schedule,
+            held_out=held_out,
+            simulated=simulated,
+            card=_name_data(folders),
+        )
     typer.echo(f"model     {out}")
 
 
@@ -163,95 +157,42 @@ def rays(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Train the network that proposes whole outlines. Interrupted, the same command goes on where it stopped."""
-    folders = _given(folders, data)
+    folders = _join_folders(folders, data)
     _check_free(out, overwrite)
-    torch_version = _torch_version()
-
-    from declump import datasets
-    from declump.models import model_path, read_card
-    from declump.regions.find import find_regions
-    from declump.training.export import export
-    from declump.training.rays.examples import make_example, simulate_examples
-    from declump.training.rays.loop import train
-    from declump.training.rays.network import FREE_AXES, TRIED, Proposer
-
-    models = [model_path(model, "regions.onnx") for model in regions]
-    unseen = [set(read_card(model).get("held out", [])) for model in models]
-    groups, measured = [], []
-    for folder in folders:
-        group = []
-        for image in datasets.read(folder):
-            if image.name in held_out:
-                measured.append(make_example(image))
-                continue
-            fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
-            group.append(make_example(image, [find_regions(image.image, model=fair)]))
-        groups.append(group)
-    _check_held_out(held_out, len(measured))
-    groups += [simulate_examples(simulated, seed, models[0])] if simulated else []
-    network, curve = _trained(train, groups, measured, out, steps=steps, size=size, seed=seed, start=start)
-    if calibration is None:
-        calibration = curve[-1].get("doubt_factor", 1.0), curve[-1].get("doubt_power", 1.0)
-    card = _card(folders, held_out, simulated, steps, size, seed, start, torch_version, curve)
-    card |= {"calibration": calibration, "regions": [Path(model).name for model in regions]}
-    export(Proposer(network, *calibration), out, card, shape=TRIED, free=FREE_AXES)
+    declump.training.check_torch()
+    with _follow(out, steps, size, seed, start) as schedule:
+        declump.training.train_ray_model(
+            map(declump.datasets.read, folders),
+            out,
+            schedule,
+            regions=regions,
+            held_out=held_out,
+            simulated=simulated,
+            calibration=calibration,
+            card=_name_data(folders),
+        )
     typer.echo(f"model     {out}")
 
 
-def _torch_version() -> str:
-    try:
-        import torch
-    except ImportError:
-        raise ValueError("training needs torch: install declump with the extra 'train' (declump[train])") from None
-    return str(torch.__version__)
-
-
-def _check_held_out(held_out: list[str], found: int) -> None:
-    if found < len(set(held_out)):
-        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
-
-
-def _trained(
-    train: Callable[..., tuple[Any, Any]], groups: list[Any], measured: list[Any], out: Path, **how: Any
-) -> Any:
-    """Run a training with a progress bar, the latest figures, and a checkpoint beside the model."""
-    out.parent.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> Iterator[declump.training.Schedule]:
+    """Give the course of a training that shows a progress bar, the latest figures, and keeps a checkpoint."""
     with progress_bar("batches") as progress:
 
-        def follow(done: int, total: int, figures: dict[str, float]) -> None:
+        def show(done: int, total: int, figures: dict[str, float]) -> None:
             progress(done, total)
             if len(figures) > 2:
                 typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
 
         checkpoint = out.with_name(f"{out.stem}-training.zip")
-        return train([group for group in groups if group], measured, checkpoint=checkpoint, progress=follow, **how)
+        yield declump.training.Schedule(steps, size, seed, start, checkpoint, show)
 
 
-def _card(
-    folders: list[Path],
-    held_out: list[str],
-    simulated: int,
-    steps: int,
-    size: int,
-    seed: int,
-    start: Path | None,
-    torch_version: str,
-    curve: list[dict[str, float]],
-) -> dict[str, Any]:
-    return {
-        "data": [folder.resolve().name for folder in folders],
-        "held out": sorted(held_out),
-        "simulated smears": simulated,
-        "steps": steps,
-        "windows a batch": size,
-        "seed": seed,
-        "began with": None if start is None else start.name,
-        "torch": torch_version,
-        "curve": curve,
-    }
+def _name_data(folders: list[Path]) -> dict[str, Any]:
+    return {"data": [folder.resolve().name for folder in folders]}
 
 
-def _given(folders: list[Path], data: list[Path]) -> list[Path]:
+def _join_folders(folders: list[Path], data: list[Path]) -> list[Path]:
     if not folders and not data:
         raise ValueError("give at least one folder of annotated images to learn from")
     return [*folders, *data]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from declump.datasets import AnnotatedImage
 from declump.evolution.evolve import estimate_scale, evolve_at_resolution, find_settings
 from declump.evolution.settings import Settings
-from declump.importance.state import State, fingerprint
+from declump.importance.state import LearningState, fingerprint
 from declump.importance.statistics import WeightedShapes
 from declump.importance.tries import Energies, Task
 from declump.records.importance import Ended, Importance, Step
@@ -92,7 +92,7 @@ def learn_importance(
     learnt_for = {"copies": copies, "reach": reach, "modes": modes, "settings": repr(training.settings)}
     origin = fingerprint(training.clumps, options | learnt_for)
     path = None if state is None else Path(state)
-    now = State.load(path, origin) if path is not None and path.exists() else State(np.ones(count))
+    now = LearningState.load(path, origin) if path is not None and path.exists() else LearningState(np.ones(count))
     if log:
         for earlier in now.steps:
             log(earlier)
@@ -168,7 +168,7 @@ class Training:
 
 
 def _raises(
-    training: Training, energies: Energies, now: State, order: Order, step: float, tries: int
+    training: Training, energies: Energies, now: LearningState, order: Order, step: float, tries: int
 ) -> Iterator[Step]:
     """Go through the examples of the clump that is next, raise their weights, and give every accepted raise."""
     clump, examples = order[now.clumps]

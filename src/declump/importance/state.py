@@ -18,7 +18,7 @@ from declump.training.prior import AnnotatedClump
 
 
 @dataclass
-class State:
+class LearningState:
     """What the learning has come to between two clumps.
 
     Attributes
@@ -53,7 +53,7 @@ class State:
         write_atomically(path, json.dumps(record))
 
     @classmethod
-    def load(cls, path: Path, origin: str) -> State:
+    def load(cls, path: Path, origin: str) -> LearningState:
         """Read a state, or say why it does not serve."""
         try:
             record = json.loads(path.read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
-from declump.io.formats import FORMATS
+from declump.io.formats import FORMATS, format_names
+from declump.io.formats.parts.metadata import find_metadata
 from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack
 from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
@@ -8,6 +9,8 @@ from declump.io.results import read, read_contours, write_results
 __all__ = [
     "FORMATS",
     "count_images",
+    "format_names",
+    "find_metadata",
     "read",
     "read_contours",
     "read_image",

@@ -18,7 +18,7 @@ from declump._files import write_atomically
 from declump.report.content import all_cells, embed, outlines
 from declump.report.histograms import histograms
 from declump.report.results import ImageResult, read_result, result_folders
-from declump.report.run import Run, read_run
+from declump.report.run import RunSummary, read_run
 
 NAME = "report.html"
 Failure = tuple[str, str]
@@ -85,7 +85,7 @@ def _name(place: Path, folder: Path) -> str:
     return place.resolve().name if place == folder else place.relative_to(folder).as_posix()
 
 
-def _run(folder: Path, places: Sequence[Path]) -> Run:
+def _run(folder: Path, places: Sequence[Path]) -> RunSummary:
     """Read the run; for the folder of one image that beside it, without what it tells of other images."""
     if places != [folder] or (folder / "run.json").is_file():
         return read_run(folder)
@@ -93,7 +93,7 @@ def _run(folder: Path, places: Sequence[Path]) -> Run:
     return replace(run, images=tuple(image for image in run.images if image.name == name))
 
 
-def _page(title: str, run: Run, results: Sequence[ImageResult], failures: Sequence[Failure]) -> str:
+def _page(title: str, run: RunSummary, results: Sequence[ImageResult], failures: Sequence[Failure]) -> str:
     parts = resources.files("declump.report")
     template, style, script = ((parts / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     cells = sum(len(result.segmentation) for result in results)
@@ -141,7 +141,7 @@ def _failures(failures: Sequence[Failure]) -> str:
     return f'<section id="failures"><h2>Failures</h2>{_table(failures, ("image", "reason"))}</section>'
 
 
-def _settings(run: Run) -> str:
+def _settings(run: RunSummary) -> str:
     import numpy
 
     facts: list[tuple[str, Any]] = [

@@ -14,7 +14,7 @@ from declump import io
 from declump.measurements import Measurements, measure
 from declump.pictures import to_display
 from declump.records.segmentation import Segmentation
-from declump.report.run import Run
+from declump.report.run import RunSummary
 from declump.shapes.prior import ShapePrior
 
 MAX_SIDE = 1600
@@ -67,15 +67,15 @@ def result_folders(folder: Path) -> list[Path]:
     return sorted(
         place
         for place in folder.rglob("*")
-        if place.is_dir() and not _hidden(place.relative_to(folder)) and _holds_results(place)
+        if place.is_dir() and not _is_hidden(place.relative_to(folder)) and _holds_results(place)
     )
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def read_result(folder: Path, name: str, run: Run, images: Path | None = None) -> ImageResult:
+def read_result(folder: Path, name: str, run: RunSummary, images: Path | None = None) -> ImageResult:
     """Read the results of one image and measure its cells.
 
     Cells are measured anew from their outlines: tables in the folder may have other columns, be older, or be missing.
@@ -86,7 +86,7 @@ def read_result(folder: Path, name: str, run: Run, images: Path | None = None) -
         Of this image.
     name : str
         What the run calls it.
-    run : Run
+    run : RunSummary
         Tells where the original is, and the pixel size and the prior to measure with.
     images : Path, optional
         Folder with the originals; by default their paths in the run.
@@ -115,7 +115,7 @@ def _holds_results(folder: Path) -> bool:
 
 
 def _original(
-    folder: Path, name: str, shape: tuple[int, int], run: Run, images: Path | None
+    folder: Path, name: str, shape: tuple[int, int], run: RunSummary, images: Path | None
 ) -> tuple[NDArray[np.generic] | None, str]:
     """Look for the image that was segmented; None with a note that says why there is none."""
     if images is not None:
@@ -137,13 +137,13 @@ def _original(
     return None, missing
 
 
-def _prior(run: Run) -> ShapePrior | None:
+def _prior(run: RunSummary) -> ShapePrior | None:
     """Give the prior of the run, as shapes are unusual or not against that one; None if its file is gone."""
     given = run.settings.get("prior")
     return ShapePrior.load(given) if isinstance(given, str) and Path(given).is_file() else None
 
 
-def _pixel_size(run: Run, name: str) -> float | None:
+def _pixel_size(run: RunSummary, name: str) -> float | None:
     own = run.image(name).pixel_size
     if own is not None and own > 0:
         return own

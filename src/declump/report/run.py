@@ -42,7 +42,7 @@ class RunImage:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunSummary:
     """A run; all is empty where it is not known.
 
     Attributes
@@ -64,7 +64,7 @@ class Run:
         return next((image for image in self.images if image.name == name), RunImage("", name))
 
 
-def read_run(folder: str | Path) -> Run:
+def read_run(folder: str | Path) -> RunSummary:
     """Read the ``run.json`` of a results folder.
 
     Parameters
@@ -73,7 +73,7 @@ def read_run(folder: str | Path) -> Run:
 
     Returns
     -------
-    Run
+    RunSummary
         Empty if there is no such file, as in folders that other commands or versions wrote.
 
     Raises
@@ -83,14 +83,14 @@ def read_run(folder: str | Path) -> Run:
     """
     path = Path(folder) / FILE
     if not path.is_file():
-        return Run()
+        return RunSummary()
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         images = tuple(_image(record) for record in content.get("images", ()))
         settings = dict(content.get("settings") or {})
     except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is damaged ({error}); remove it, or run 'declump segment' again") from error
-    return Run(str(content.get("version") or ""), _command(content.get("command")), settings, images)
+    return RunSummary(str(content.get("version") or ""), _command(content.get("command")), settings, images)
 
 
 def _image(record: Mapping[str, Any]) -> RunImage:

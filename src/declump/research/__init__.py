@@ -1,9 +1,26 @@
 """The paper's experiments: methods by name, folds, tables, and what is written of them."""
 
-from declump.research.data import open_data
-from declump.research.images import store_images
+from declump.research.data import NAMES, open_data
+from declump.research.images import Images, store_images
 from declump.research.methods import available_methods, choose_methods
-from declump.research.plan import plan_folds, plan_models
+from declump.research.plan import Plan, plan_folds, plan_models
+from declump.research.report import write_record, write_tables
 from declump.research.runs import Run
+from declump.research.studies import STUDIES, choose_studies
 
-__all__ = ["Run", "available_methods", "choose_methods", "open_data", "plan_folds", "plan_models", "store_images"]
+__all__ = [
+    "NAMES",
+    "STUDIES",
+    "Images",
+    "Plan",
+    "Run",
+    "available_methods",
+    "choose_methods",
+    "choose_studies",
+    "open_data",
+    "plan_folds",
+    "plan_models",
+    "store_images",
+    "write_record",
+    "write_tables",
+]

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from declump.datasets import AnnotatedImage, coco, isbi2014, isbi2015, read
+from declump.simulate import smear
 
 NAMES = ("isbi2014", "isbi2015", "folder", "coco", "simulated-pap", "simulated-he")
 CELLS, OVERLAP = 12, 0.5
@@ -71,12 +72,12 @@ def open_data(name: str, place: Path | None, *, count: int = 20, seed: int = 0) 
         raise ValueError(f"there is no data set {name!r}; the data sets are {', '.join(NAMES)}")
     if name.startswith("simulated-"):
         if place is not None:
-            raise ValueError(f"{name} is drawn, not read; leave out --data")
-        return _simulated(name, count, seed)
+            raise ValueError(f"{name} is drawn, not read; it has no place")
+        return _simulate(name, count, seed)
     if place is None:
-        raise ValueError(f"{name} is read from files; tell where they are with --data")
+        raise ValueError(f"{name} is read from files; tell where they are")
     if not place.exists():
-        raise FileNotFoundError(f"there is no {place}; give the place of the data with --data")
+        raise FileNotFoundError(f"there is no {place}; give the place of the data")
     if name == "isbi2014":
         inner = _inner(place, name)
         return DataSet(name, "ISBI 2014 (training images)", lambda: isbi2014.read(inner), _no_groups, None, NOTE_2014)
@@ -103,12 +104,10 @@ NOTE_2015 = (
 )
 
 
-def _simulated(name: str, count: int, seed: int) -> DataSet:
+def _simulate(name: str, count: int, seed: int) -> DataSet:
     stain: Literal["pap", "he"] = "he" if name == "simulated-he" else "pap"
 
     def images() -> Iterator[AnnotatedImage]:
-        from declump.simulate import smear
-
         for index in range(count):
             made = smear(cells=CELLS, overlap=OVERLAP, stain=stain, rng=seed * 1_000_003 + index)
             labels = np.zeros(made.clump.shape, dtype=np.int32)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets import AnnotatedImage
+from declump.pictures.comparison import comparison_picture
 from declump.records.clump import split_clumps
 from declump.records.segmentation import Segmentation
 from declump.research.images import Images, true_regions
@@ -51,10 +52,8 @@ def choose_clumps(images: Images, tested: set[int]) -> list[tuple[int, Window]]:
     return [(index, window) for _, _, index, window in sorted(found)[:COUNT]]
 
 
-def comparison(images: Images, results: Results) -> NDArray[np.uint8] | None:
+def draw_comparison(images: Images, results: Results) -> NDArray[np.uint8] | None:
     """Draw the visual comparison; None if no clump has three cells."""
-    from declump.pictures.comparison import comparison_picture
-
     shown = [method for method in results.methods if method.group != "study"]
     tested = {one.image for _, one in results.tested[shown[0].name]} if shown else set()
     clumps = choose_clumps(images, tested)

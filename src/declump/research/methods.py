@@ -1,8 +1,8 @@
-"""The methods of the experiments, by name: each learns what it needs on training images and segments test images."""
+"""The methods of the experiments, by name: our own with other solvers or learning, and the compared ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,19 +11,17 @@ from numpy.typing import ArrayLike
 
 from declump.compared import METHODS as COMPARED
 from declump.compared import find_method
-from declump.datasets import AnnotatedImage
 from declump.evidence.collect import collect_evidence
 from declump.evolution.evolve import Solver, evolve
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.trust_region import evolve_clump
-from declump.importance import learn_importance
 from declump.pipelines.cells import segment
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
 from declump.research.ablations.examples import evolve_clump_by_examples
 from declump.research.ablations.level_sets import evolve_clump_by_level_sets
-from declump.shapes.prior import ShapePrior, add_turned_copies
-from declump.training.prior import learn_prior
+from declump.research.learning import FULL, PLAIN, Learning
+from declump.shapes.prior import ShapePrior
 
 SOLVERS: dict[str, Solver] = {
     "trust region": evolve_clump,
@@ -34,57 +32,8 @@ SOLVERS: dict[str, Solver] = {
 
 
 @dataclass(frozen=True)
-class Learning:
-    """How a prior is learnt; see :func:`declump.learn_prior`.
-
-    Attributes
-    ----------
-    copies, reach, with_examples, rays
-        As there.
-    importance : bool
-        Whether the importance of the examples is learnt first, as the paper prints it.
-    modes : int, optional
-        Number of modes t, or as many as the examples have.
-    """
-
-    copies: bool = False
-    reach: bool = False
-    importance: bool = False
-    with_examples: bool = False
-    rays: int = 360
-    modes: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Short name for files."""
-        words = [word for word in ("copies", "reach", "importance") if getattr(self, word)]
-        words += ["examples"] if self.with_examples else []
-        words += [f"t{self.modes}"] if self.modes is not None else []
-        return "-".join([f"k{self.rays}", *words])
-
-    def learn(self, images: Iterable[AnnotatedImage]) -> ShapePrior:
-        """Learn a prior from training images."""
-        known = list(images)
-        how: dict[str, Any] = {"copies": self.copies, "reach": self.reach, "rays": self.rays, "modes": self.modes}
-        if self.modes is not None:
-            shapes = learn_prior(known, copies=False, reach=False, rays=self.rays, modes=0, with_examples=True).examples
-            assert shapes is not None
-            every = ShapePrior.fit(add_turned_copies(shapes) if self.copies else shapes, explained=1.0)
-            how["modes"] = min(self.modes, every.variances.size)
-        if self.importance:
-            how["importance"] = learn_importance(known, setting="paper", **how)
-        return learn_prior(known, with_examples=self.with_examples, **how)
-
-
-PLAIN = Learning()
-"""Shapes alone, as the paper has them but for their importance."""
-FULL = Learning(copies=True, reach=True)
-"""What declump learns by default."""
-
-
-@dataclass(frozen=True)
-class Method:
-    """One column of the comparison.
+class ExperimentMethod:
+    """A method as the experiments test it: what it learns, and what finds the shapes of a clump.
 
     Attributes
     ----------
@@ -147,7 +96,7 @@ class Method:
             solver = SOLVERS[self.solver]
             return evolve(regions.clump, regions.seeds, prior=prior, setting=self.settings, solver=solver)
         if rays is None:
-            raise ValueError(f"the method {self.name!r} needs a ray model; give one with --rays, or --regions train")
+            raise ValueError(f"the method {self.name!r} needs a ray model that did not see the image")
         if complete:
             return segment(image, regions=regions, evidence="rays", rays=rays, prior=prior, setting=self.settings)
         evidence = collect_evidence(image, regions, "rays", model=rays)
@@ -156,20 +105,21 @@ class Method:
     def record(self) -> dict[str, Any]:
         """Everything the results depend on, for fingerprints and ``run.json``."""
         fields = {"name": self.name, "evidence": self.evidence}
+        learning = None if self.learning is None else asdict(self.learning)
         if self.settings is None:
-            return {**fields, "compared": asdict(COMPARED[self.name]), "learning": _plain(self.learning)}
+            return {**fields, "compared": asdict(COMPARED[self.name]), "learning": learning}
         settings = {name: repr(value) for name, value in asdict(self.settings).items()}
-        return {**fields, "solver": self.solver, "settings": settings, "learning": _plain(self.learning)}
+        return {**fields, "solver": self.solver, "settings": settings, "learning": learning}
 
 
 _JOINT, _PAPER = SETTINGS["joint"], SETTINGS["paper"]
 _PRINTED = replace(PLAIN, importance=True)
 OURS = (
-    Method("joint", "declump", _JOINT, FULL),
-    Method("rays", "declump (rays)", _JOINT, FULL, evidence="rays"),
-    Method("paper", "paper, read literally", _PAPER, _PRINTED, printed="Ours"),
-    Method("L", "paper-L: no importance", _PAPER, PLAIN, printed="Ours-L", group="ablation"),
-    Method(
+    ExperimentMethod("joint", "declump", _JOINT, FULL),
+    ExperimentMethod("rays", "declump (rays)", _JOINT, FULL, evidence="rays"),
+    ExperimentMethod("paper", "paper, read literally", _PAPER, _PRINTED, printed="Ours"),
+    ExperimentMethod("L", "paper-L: no importance", _PAPER, PLAIN, printed="Ours-L", group="ablation"),
+    ExperimentMethod(
         "F",
         "paper-F: finite set",
         _PAPER,
@@ -178,7 +128,7 @@ OURS = (
         printed="Ours-F",
         group="ablation",
     ),
-    Method(
+    ExperimentMethod(
         "M",
         "paper-M: level sets",
         _PAPER,
@@ -193,7 +143,7 @@ PAPER_ROWS = {"lsf": "LSF", "mcl": "MCL", "mpw": "MPW", "cf": "CF"}
 """Rows of the paper's tables that belong to compared methods."""
 
 
-def available_methods(*, rays: bool) -> tuple[Method, ...]:
+def available_methods(*, rays: bool) -> tuple[ExperimentMethod, ...]:
     """Give all methods that can run, compared ones last.
 
     Parameters
@@ -202,7 +152,7 @@ def available_methods(*, rays: bool) -> tuple[Method, ...]:
         Whether there are ray models.
     """
     compared = [
-        Method(
+        ExperimentMethod(
             name,
             method.title,
             None,
@@ -215,7 +165,7 @@ def available_methods(*, rays: bool) -> tuple[Method, ...]:
     return (*(method for method in OURS if rays or method.evidence != "rays"), *compared)
 
 
-def choose_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[Method, ...]:
+def choose_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[ExperimentMethod, ...]:
     """Give methods by name, all of them for None, in the order of the tables.
 
     Raises
@@ -229,10 +179,6 @@ def choose_methods(names: Sequence[str] | None, *, rays: bool) -> tuple[Method, 
     unknown = [name for name in names if name not in {method.name for method in there}]
     if unknown or not names:
         known = ", ".join(method.name for method in there)
-        lacking = " ('rays' needs --rays, or --regions train)" if "rays" in unknown else ""
+        lacking = " (it needs ray models)" if "rays" in unknown else ""
         raise ValueError(f"there is no method {', '.join(map(repr, unknown)) or 'named'}{lacking}; choose of {known}")
     return tuple(method for method in there if method.name in names)
-
-
-def _plain(learning: Learning | None) -> dict[str, Any] | None:
-    return None if learning is None else asdict(learning)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from declump.evaluation import folds
+from declump.models import read_card
 
 Way = Literal["paper", "conventional"]
 
@@ -124,7 +125,7 @@ def plan_models(
         If a model does not tell what was held out, none of the images was, or no ray model fits a region model.
     """
     leading, following = (regions, rays) if regions else (rays, ())
-    unseen = {path: _unseen(path, names, groups) for path in (*regions, *rays)}
+    unseen = {path: _find_unseen(path, names, groups) for path in (*regions, *rays)}
     made: list[Fold] = []
     taken: set[int] = set()
     for path in leading:
@@ -145,10 +146,8 @@ def plan_models(
     return Plan(tuple(made), f"{way}; the prior is learnt from the others", "models" if regions else "true")
 
 
-def _unseen(path: Path, names: Sequence[str], groups: Sequence[int] | None) -> set[int]:
+def _find_unseen(path: Path, names: Sequence[str], groups: Sequence[int] | None) -> set[int]:
     """Images that a model did not see, by its card."""
-    from declump.models import read_card
-
     if not path.is_file():
         raise FileNotFoundError(f"there is no model {path}; give an .onnx file of 'declump train'")
     try:
@@ -157,9 +156,7 @@ def _unseen(path: Path, names: Sequence[str], groups: Sequence[int] | None) -> s
         raise ValueError(f"{path} is not a model that declump wrote ({' '.join(str(error).split())[:120]})") from error
     held_out = card.get("held out")
     if not held_out:
-        raise ValueError(
-            f"{path} does not tell which images it did not see; give a model that was trained with --held-out"
-        )
+        raise ValueError(f"{path} does not tell which images it did not see; give a model for which some were held out")
     outside = {index for index, name in enumerate(names) if name not in held_out}
     if groups is not None:
         touched = {groups[index] for index in outside}

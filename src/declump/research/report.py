@@ -9,12 +9,12 @@ from pathlib import Path
 
 from declump import __version__
 from declump.research.data import DataSet
-from declump.research.examples import comparison
-from declump.research.methods import Method
+from declump.research.examples import draw_comparison
+from declump.research.methods import ExperimentMethod
 from declump.research.results import Results, collect_results
 from declump.research.runs import Run
 from declump.research.storage import write_bytes
-from declump.research.studies import TITLES, Study, milliseconds, study_tables
+from declump.research.studies import TITLES, Study, milliseconds, study_table
 from declump.research.tables import (
     Table,
     comparison_table,
@@ -25,8 +25,8 @@ from declump.research.tables import (
     time_table,
 )
 from declump.research.writing.csv import to_csv
-from declump.research.writing.latex import latex
-from declump.research.writing.markdown import markdown
+from declump.research.writing.latex import to_latex
+from declump.research.writing.markdown import to_markdown
 from declump.research.writing.page import html_page
 from declump.research.writing.plots import Line, plot
 
@@ -40,10 +40,10 @@ WRITTEN = ("table?.csv", "folds.csv", "times.csv", "study-*.csv", "study-*.svg",
 """Files that not every run writes: those of an earlier run in the same folder are not to stay."""
 
 
-def write_all(
+def write_tables(
     run: Run,
     data: DataSet,
-    methods: Sequence[Method],
+    methods: Sequence[ExperimentMethod],
     studied: Sequence[Study],
     *,
     reference: str | None = None,
@@ -56,7 +56,7 @@ def write_all(
     run : Run
         With the methods of the tables and of the studies.
     data : DataSet
-    methods : sequence of Method
+    methods : sequence of ExperimentMethod
         Those of the tables.
     studied : sequence of Study
     reference : str, optional
@@ -79,7 +79,7 @@ def write_all(
         tables.append(time_table(results))
     plots = {}
     for study in studied:
-        tables.append(study_tables(everything, study))
+        tables.append(study_table(everything, study))
         plots[f"study-{study.name}"] = _plots(everything, study)
     facts = _facts(run, data, command, failures(results))
     picture = _picture(run, results)
@@ -91,7 +91,7 @@ def write_all(
             earlier.unlink()
     text = [f"# {title}", "", *(f"- {name}: {value}" for name, value in facts.items())]
     for table in tables:
-        text += ["", markdown(table, level=2)]
+        text += ["", to_markdown(table, level=2)]
         write_bytes(out / f"{table.name}.csv", to_csv(table).encode())
     text += (
         ["", "## Visual comparison", "", "![one row an example, one column a method](comparison.png)"]
@@ -105,7 +105,7 @@ def write_all(
         write_bytes(out / "comparison.png", picture)
         files["picture"] = out / "comparison.png"
     write_bytes(out / "results.md", ("\n".join(text) + "\n").encode())
-    write_bytes(out / "tables.tex", "\n".join(latex(table) for table in tables).encode())
+    write_bytes(out / "tables.tex", "\n".join(to_latex(table) for table in tables).encode())
     write_bytes(out / "results.html", html_page(title, facts, tables, picture=picture, plots=plots).encode())
     return {"page": out / "results.html", "text": out / "results.md", "latex": out / "tables.tex", **files}
 
@@ -133,7 +133,7 @@ def write_record(run: Run, data: DataSet, command: str) -> None:
     write_bytes(run.out / "run.json", (json.dumps(content, indent=1) + "\n").encode())
 
 
-def _reference(methods: Sequence[Method], name: str | None) -> Method:
+def _reference(methods: Sequence[ExperimentMethod], name: str | None) -> ExperimentMethod:
     by_name = {method.name: method for method in methods}
     if name is not None:
         if name not in by_name:
@@ -174,7 +174,7 @@ def _picture(run: Run, results: Results) -> bytes | None:
 
     if not results.methods:
         return None
-    drawn = comparison(run.images, results)
+    drawn = draw_comparison(run.images, results)
     if drawn is None:
         return None
     buffer = io.BytesIO()

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.evaluation import Score, pool
-from declump.research.methods import Method
-from declump.research.parts import ImageResult, Part
+from declump.research.fold_results import FoldResult, ImageScores
+from declump.research.methods import ExperimentMethod
 from declump.research.plan import Plan
 from declump.research.runs import Run
 
@@ -27,16 +27,16 @@ class Results:
     Attributes
     ----------
     plan : Plan
-    methods : tuple of Method
-    tested : mapping of str to sequences of (fold, ImageResult)
+    methods : tuple of ExperimentMethod
+    tested : mapping of str to sequences of (fold, ImageScores)
         By method: each tested image of each fold.
     facts : mapping of str to sequences
         By method: what each fold's part tells beside.
     """
 
     plan: Plan
-    methods: tuple[Method, ...]
-    tested: Mapping[str, tuple[tuple[int, ImageResult], ...]]
+    methods: tuple[ExperimentMethod, ...]
+    tested: Mapping[str, tuple[tuple[int, ImageScores], ...]]
     facts: Mapping[str, tuple[Mapping[str, Any], ...]]
 
     def pooled(self, method: str) -> Score:
@@ -65,7 +65,7 @@ class Results:
 
 def collect_results(run: Run) -> Results:
     """Read the parts of a run; what is run on every image once counts in every fold that tests the image."""
-    parts = run.parts()
+    parts = run.fold_results()
     tested, facts = {}, {}
     for method in run.methods:
         of_fold = {fold.number: parts[fold.number, method.name] for fold in run.plan.folds}
@@ -79,5 +79,5 @@ def collect_results(run: Run) -> Results:
     return Results(run.plan, run.methods, tested, facts)
 
 
-def _of(part: Part, image: int) -> ImageResult:
+def _of(part: FoldResult, image: int) -> ImageScores:
     return next(one for one in part.tested if one.image == image)

@@ -11,10 +11,12 @@ from typing import Any
 
 from declump import __version__
 from declump.batch.workers import Workers
+from declump.models import read_card
+from declump.research.fold_results import FoldResult, read_fold_result
 from declump.research.images import Images
-from declump.research.methods import Learning, Method
+from declump.research.learning import Learning
+from declump.research.methods import ExperimentMethod
 from declump.research.networks import rays_beside
-from declump.research.parts import Part, read_part
 from declump.research.plan import Fold, Plan
 from declump.research.storage import file_digest, fingerprint, read_arrays
 from declump.research.work import Task, Work
@@ -33,7 +35,7 @@ class Run:
     ----------
     images : Images
     plan : Plan
-    methods : tuple of Method
+    methods : tuple of ExperimentMethod
     out : Path
         Folder of the run.
     steps : int
@@ -42,7 +44,7 @@ class Run:
 
     images: Images
     plan: Plan
-    methods: tuple[Method, ...]
+    methods: tuple[ExperimentMethod, ...]
     out: Path
     steps: int = 2000
 
@@ -61,11 +63,11 @@ class Run:
         ValueError
             If a method fails on every image; what else was made is kept.
         """
-        plan = self._planned()
+        plan = self._plan_networks()
         stages: list[Callable[[], list[Task]]] = [
-            lambda: self._training(plan),
-            lambda: [*self._finding(plan), *self._learning(plan)],
-            lambda: self._segmenting(plan),
+            lambda: self._training_tasks(plan),
+            lambda: [*self._region_tasks(plan), *self._prior_tasks(plan)],
+            lambda: self._segment_tasks(plan),
         ]
         # Where networks are trained, later files depend on them, and are not counted before.
         total = sum(len(stage()) for stage in stages) if plan.regions != "train" else None
@@ -92,12 +94,12 @@ class Run:
                     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
                     raise ValueError(f"{sorted(reasons)[0]}{more}")
 
-    def parts(self) -> dict[tuple[int, str], Part]:
+    def fold_results(self) -> dict[tuple[int, str], FoldResult]:
         """Read all results, by fold and method."""
         found = {}
-        for task in self._segmenting(self._planned()):
+        for task in self._segment_tasks(self._plan_networks()):
             assert task.method is not None
-            part = read_part(task.path, task.fingerprint)
+            part = read_fold_result(task.path, task.fingerprint)
             if part is None:
                 raise ValueError(f"{task.label} is not done yet; run it first")
             found[task.fold.number, task.method.name] = part
@@ -112,11 +114,11 @@ class Run:
             if method.learning is not None
         }
 
-    def runs_once(self, method: Method) -> bool:
+    def runs_once(self, method: ExperimentMethod) -> bool:
         """Whether a method gives the same for an image in every fold, so that it is run on each once."""
         return method.learning is None and method.evidence == "clump" and self.plan.regions == "true"
 
-    def _planned(self) -> Plan:
+    def _plan_networks(self) -> Plan:
         """Give the plan with the networks that this run trains itself."""
         if self.plan.regions != "train":
             return self.plan
@@ -127,7 +129,7 @@ class Run:
         ]
         return replace(self.plan, folds=tuple(trained))
 
-    def _training(self, plan: Plan) -> list[Task]:
+    def _training_tasks(self, plan: Plan) -> list[Task]:
         if plan.regions != "train":
             return []
         tasks = []
@@ -138,7 +140,7 @@ class Run:
             tasks.append(Task("train", fold.regions, told, fold, label, steps=self.steps))
         return tasks
 
-    def _learning(self, plan: Plan) -> list[Task]:
+    def _prior_tasks(self, plan: Plan) -> list[Task]:
         wanted = {method.learning for method in self.methods if method.learning is not None}
         return [
             Task(
@@ -153,7 +155,7 @@ class Run:
             for fold in plan.folds
         ]
 
-    def _finding(self, plan: Plan) -> list[Task]:
+    def _region_tasks(self, plan: Plan) -> list[Task]:
         if plan.regions == "true":
             return []
         return [
@@ -168,7 +170,7 @@ class Run:
             for fold in plan.folds
         ]
 
-    def _segmenting(self, plan: Plan) -> list[Task]:
+    def _segment_tasks(self, plan: Plan) -> list[Task]:
         tasks = []
         for method in sorted(self.methods, key=lambda one: _ORDER[one.group]):
             for fold in plan.folds:
@@ -227,10 +229,8 @@ def _is_current(task: Task) -> bool:
     if not task.path.is_file():
         return False
     if task.kind == "segment":
-        return read_part(task.path, task.fingerprint) is not None
+        return read_fold_result(task.path, task.fingerprint) is not None
     if task.kind == "train":
-        from declump.models import read_card
-
         return rays_beside(task.path).is_file() and read_card(task.path).get("fingerprint") == task.fingerprint
     if task.kind == "prior":
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import ttest_rel
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,12 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     >>> round(test.t, 4), round(test.p, 4), round(test.effect, 4)
     (2.3238, 0.1027, 1.1619)
     """
-    from scipy.special import stdtr
-
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != other.shape or one.ndim != 1:
         raise ValueError(f"pairs are two arrays (n,) of one length; given were {one.shape} and {other.shape}")
-    differences = (one - other)[np.isfinite(one) & np.isfinite(other)]
+    known = np.isfinite(one) & np.isfinite(other)
+    one, other = one[known], other[known]
+    differences = one - other
     count = int(differences.size)
     mean = float(differences.mean()) if count else float("nan")
     if count < 2 or not differences.any():
@@ -71,8 +72,8 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     if spread <= 1e-14 * abs(mean):
         endless = float(np.copysign(np.inf, mean))
         return PairedTest(count, mean, endless, 0.0, endless)
-    t = mean / (spread / np.sqrt(count))
-    return PairedTest(count, mean, float(t), float(2 * stdtr(count - 1, -abs(t))), mean / spread)
+    found = ttest_rel(one, other)
+    return PairedTest(count, mean, float(found.statistic), float(found.pvalue), mean / spread)
 
 
 def holm(values: Sequence[float]) -> list[float]:

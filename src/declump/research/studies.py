@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 
 from declump.evolution.settings import SETTINGS
-from declump.research.methods import FULL, PLAIN, Learning, Method
+from declump.research.learning import FULL, PLAIN, Learning
+from declump.research.methods import ExperimentMethod
 from declump.research.results import Results
 from declump.research.tables import Cell, Row, Table
 
 Name = Literal["K", "t", "E"]
 TITLES = {"K": "radii of an outline, K", "t": "modes, t", "E": "threshold E*, share of the clump"}
-VALUES: dict[Name, tuple[float, ...]] = {
+STUDIES: dict[Name, tuple[float, ...]] = {
     "K": (90, 180, 360, 720),
     "t": (2, 5, 10, 15, 20, 30),
     "E": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2),
@@ -32,21 +33,21 @@ class Study:
     ----------
     name : "K", "t" or "E"
     values : tuple of float
-    lines : mapping of str to tuples of Method
+    lines : mapping of str to tuples of ExperimentMethod
         By the title of a setting: one method a value.
     """
 
     name: Name
     values: tuple[float, ...]
-    lines: dict[str, tuple[Method, ...]]
+    lines: dict[str, tuple[ExperimentMethod, ...]]
 
     @property
-    def methods(self) -> tuple[Method, ...]:
+    def methods(self) -> tuple[ExperimentMethod, ...]:
         """All methods to run."""
         return tuple(method for line in self.lines.values() for method in line)
 
 
-def studies(names: Sequence[str]) -> list[Study]:
+def choose_studies(names: Sequence[str]) -> list[Study]:
     """Give studies by name.
 
     Raises
@@ -54,13 +55,13 @@ def studies(names: Sequence[str]) -> list[Study]:
     ValueError
         If there is no such study.
     """
-    unknown = [name for name in names if name not in VALUES]
+    unknown = [name for name in names if name not in STUDIES]
     if unknown:
-        raise ValueError(f"there is no study {unknown[0]!r}; the studies are {', '.join(VALUES)}")
-    return [_study(name) for name in VALUES if name in names]
+        raise ValueError(f"there is no study {unknown[0]!r}; the studies are {', '.join(STUDIES)}")
+    return [_study(name) for name in STUDIES if name in names]
 
 
-def study_tables(results: Results, study: Study) -> Table:
+def study_table(results: Results, study: Study) -> Table:
     """Accuracy and time at each value, for each setting."""
     rows = []
     for title, line in study.lines.items():
@@ -95,7 +96,7 @@ def milliseconds(results: Results, method: str) -> float:
 
 
 def _study(name: Name) -> Study:
-    values = VALUES[name]
+    values = STUDIES[name]
     lines = {
         title: tuple(_method(name, value, setting, learning) for value in values)
         for setting, (title, learning) in _SETTINGS.items()
@@ -103,7 +104,7 @@ def _study(name: Name) -> Study:
     return Study(name, values, lines)
 
 
-def _method(name: Name, value: float, setting: str, learning: Learning) -> Method:
+def _method(name: Name, value: float, setting: str, learning: Learning) -> ExperimentMethod:
     settings = SETTINGS[setting]
     if name == "K":
         learning = replace(learning, rays=int(value))
@@ -112,4 +113,4 @@ def _method(name: Name, value: float, setting: str, learning: Learning) -> Metho
     else:
         settings = replace(settings, explained=value)
     label = f"{setting}-{name}{value:g}"
-    return Method(label, label, settings, learning, group="study")
+    return ExperimentMethod(label, label, settings, learning, group="study")

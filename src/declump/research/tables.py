@@ -10,7 +10,7 @@ import numpy as np
 
 from declump.evaluation import bootstrap_interval
 from declump.research.images import Images
-from declump.research.methods import Method
+from declump.research.methods import ExperimentMethod
 from declump.research.paper_figures import (
     BIN_COLUMNS,
     BINS_NOTE,
@@ -117,11 +117,11 @@ def overlap_table(results: Results, stain: Stain | None) -> Table:
     return Table("table2", "Table II: Dice by overlap degree", (*BIN_COLUMNS, "all cells"), tuple(rows), tuple(notes))
 
 
-def comparison_table(results: Results, reference: Method, stain: Stain | None) -> Table:
+def comparison_table(results: Results, reference: ExperimentMethod, stain: Stain | None) -> Table:
     """Table III: paired t-tests of one method against every other, one value an image."""
     others = [method for method in results.methods if method.name != reference.name]
     tests = {
-        (other.name, column): _tested(results, reference.name, other.name, figure)
+        (other.name, column): _test_images(results, reference.name, other.name, figure)
         for other in others
         for column, figure in TESTED_FIGURES.items()
     }
@@ -219,11 +219,11 @@ def _mean(values: np.ndarray, digits: int = 3) -> Cell:
     return Cell(float(values.mean()), float(values.std()), int(values.size), digits=digits)
 
 
-def _printed(method: Method, cells: Sequence[Cell | None]) -> Row:
+def _printed(method: ExperimentMethod, cells: Sequence[Cell | None]) -> Row:
     return Row(f"{method.printed} as printed", tuple(cells), "printed", method.name)
 
 
-def _tested(results: Results, reference: str, other: str, figure: str) -> PairedTest:
+def _test_images(results: Results, reference: str, other: str, figure: str) -> PairedTest:
     first, second = results.by_image(reference, figure), results.by_image(other, figure)
     return paired_t_test([first[image] for image in first], [second[image] for image in first])
 

@@ -15,10 +15,12 @@ import numpy as np
 from declump.errors import sentence
 from declump.evaluation import score
 from declump.records.segmentation import Segmentation
-from declump.regions import Regions
+from declump.regions import Regions, find_regions
+from declump.research.fold_results import FoldResult, ImageScores, write_fold_result
 from declump.research.images import Images, true_regions
-from declump.research.methods import Learning, Method
-from declump.research.parts import ImageResult, Part, write_part
+from declump.research.learning import Learning
+from declump.research.methods import ExperimentMethod
+from declump.research.networks import train_networks
 from declump.research.plan import Fold
 from declump.research.storage import read_arrays, write_arrays
 from declump.shapes.prior import ShapePrior
@@ -40,7 +42,7 @@ class Task:
         For people.
     learning : Learning, optional
         Of a prior.
-    method : Method, optional
+    method : ExperimentMethod, optional
         Of a segmentation.
     prior, regions : Path, optional
         Files that a segmentation needs; without regions these are the true ones.
@@ -57,7 +59,7 @@ class Task:
     fold: Fold
     label: str
     learning: Learning | None = None
-    method: Method | None = None
+    method: ExperimentMethod | None = None
     prior: Path | None = None
     regions: Path | None = None
     images: tuple[int, ...] = ()
@@ -95,13 +97,9 @@ class Work:
         replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(task.path)
 
     def _train(self, task: Task) -> None:
-        from declump.research.networks import train_networks
-
         train_networks(self.images, task.fold, task.path, steps=task.steps, fingerprint=task.fingerprint)
 
     def _regions(self, task: Task) -> None:
-        from declump.regions import find_regions
-
         assert task.fold.regions is not None
         arrays: dict[str, Any] = {}
         for index in task.images:
@@ -128,18 +126,18 @@ class Work:
             except Exception as error:
                 # One image must not end a run of hours: its cells count as missed, and the tables say so.
                 failed[image.name] = sentence(error)
-                result = _nothing(regions)
+                result = _find_nothing(regions)
                 masks = result.masks
             seconds = time.process_time() - start
             scored = score(image.cells, masks, matching=task.matching, overlap_degree=self.images.degrees(index))
-            tested.append(ImageResult(index, scored, seconds, result))
+            tested.append(ImageScores(index, scored, seconds, result))
         if len(failed) == len(task.images):
             raise ValueError(f"{task.method.name} failed on every image, first with: {next(iter(failed.values()))}")
         facts = {"modes": None if prior is None else int(prior.variances.size), "failed": failed}
-        write_part(task.path, Part(tested, facts), task.fingerprint)
+        write_fold_result(task.path, FoldResult(tested, facts), task.fingerprint)
 
 
-def _rehearse(method: Method, prior: ShapePrior | None, rays: Path | None) -> None:
+def _rehearse(method: ExperimentMethod, prior: ShapePrior | None, rays: Path | None) -> None:
     """Run a method on two discs, so that no image pays for what is compiled or loaded at first."""
     rows, columns = np.mgrid[:96, :128]
     distances = [np.hypot(rows - 48, columns - column) for column in (48, 80)]
@@ -150,7 +148,7 @@ def _rehearse(method: Method, prior: ShapePrior | None, rays: Path | None) -> No
         method.segment(image, Regions(nearest < 26, labels), prior, rays=rays)
 
 
-def _nothing(regions: Regions) -> Segmentation:
+def _find_nothing(regions: Regions) -> Segmentation:
     """Outlines of no pixel, one a nucleus."""
     count = len(regions.seeds)
     shape = (regions.clump.shape[0], regions.clump.shape[1])
@@ -160,7 +158,7 @@ def _nothing(regions: Regions) -> Segmentation:
 def _read_regions(path: Path) -> Mapping[int, Regions]:
     found = read_arrays(path)
     if found is None:
-        raise ValueError(f"the regions in {path} cannot be read; start again with --overwrite")
+        raise ValueError(f"the regions in {path} cannot be read; remove them, and start again")
     arrays = found[0]
     result = {}
     for name in arrays:

@@ -1,6 +1,6 @@
 """Which parts of a mask are one object: neighbours are joined as long as a learnt rule takes them for one.
 
-The rule is a small network that looks at what is seen of two neighbours (:mod:`declump.seeds.region_graph`). It was
+The rule is a small network that looks at the features of two neighbours (:mod:`declump.seeds.region_graph`). It was
 trained on simulated things by ``benchmarks/joining.py``, and is numbers in a file.
 """
 
@@ -18,7 +18,7 @@ from declump.seeds.concavity import trace_outlines
 from declump.seeds.distance import deepest_places, depths
 from declump.seeds.outline import Outline
 from declump.seeds.parts import fine_parts
-from declump.seeds.region_graph import SIGHTS, RegionGraph
+from declump.seeds.region_graph import PAIR_FEATURES, RegionGraph
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -34,7 +34,7 @@ class JoiningRule:
     Attributes
     ----------
     mean, scale : (F,) float64
-        What is taken from sights, and what they are divided by, first.
+        What is taken from the features of pairs, and what they are divided by, first.
     weights, biases : tuple of three arrays
         Of the layers.
     """
@@ -44,9 +44,9 @@ class JoiningRule:
     weights: tuple[Floats, ...]
     biases: tuple[Floats, ...]
 
-    def __call__(self, sights: Floats) -> Floats:
-        """How much (N,) speaks for one object, given what is seen of pairs (N, F): more than 0 if they are one."""
-        values = (sights - self.mean) / self.scale
+    def __call__(self, features: Floats) -> Floats:
+        """How much (N,) speaks for one object, given the features of pairs (N, F): more than 0 if they are one."""
+        values = (features - self.mean) / self.scale
         for weights, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             values = np.tanh(values @ weights.T + bias)
         return np.asarray((values @ self.weights[-1].T + self.biases[-1])[:, 0])
@@ -74,9 +74,9 @@ def find_objects(piece: NDArray[np.bool_], rule: JoiningRule | None = None) -> N
     rule : JoiningRule, optional
         By default the one that ships with declump.
     """
-    mosaic = build_region_graph(piece)
-    join_alike(mosaic, shipped_rule() if rule is None else rule)
-    return mosaic.labels
+    graph = build_region_graph(piece)
+    join_alike(graph, shipped_rule() if rule is None else rule)
+    return graph.labels
 
 
 def build_region_graph(piece: NDArray[np.bool_]) -> RegionGraph:
@@ -86,22 +86,22 @@ def build_region_graph(piece: NDArray[np.bool_]) -> RegionGraph:
     return RegionGraph(fine_parts(piece, depth, outlines), depth, Outline.of(outlines))
 
 
-def join_alike(mosaic: RegionGraph, rule: JoiningRule) -> None:
+def join_alike(graph: RegionGraph, rule: JoiningRule) -> None:
     """Join the two neighbours for which most speaks, as long as anything does.
 
     First of all go the parts that show no object of their own, whatever their necks: the place between three discs may
     lie deeper than their middles.
     """
-    _join_covered(mosaic, rule)
+    _join_covered(graph, rule)
     merits: dict[Pair, float] = {}
     queue: list[tuple[float, Pair]] = []
 
     def judge(pairs: list[Pair]) -> None:
-        for pair, merit in zip(pairs, _merits(mosaic, pairs, rule).tolist(), strict=True):
+        for pair, merit in zip(pairs, _merits(graph, pairs, rule).tolist(), strict=True):
             merits[pair] = merit
             heappush(queue, (-merit, pair))
 
-    judge(mosaic.neighbours())
+    judge(graph.neighbours())
     while queue:
         price, best = heappop(queue)
         if merits.get(best) != -price:
@@ -109,28 +109,28 @@ def join_alike(mosaic: RegionGraph, rule: JoiningRule) -> None:
         if price >= 0:
             break
         for name in best:
-            for pair in mosaic.pairs_of(name):
+            for pair in graph.pairs_of(name):
                 merits.pop(pair, None)
-        judge(mosaic.pairs_of(mosaic.join(*best)))
+        judge(graph.pairs_of(graph.join(*best)))
 
 
-def _join_covered(mosaic: RegionGraph, rule: JoiningRule) -> None:
+def _join_covered(graph: RegionGraph, rule: JoiningRule) -> None:
     """Give parts whose discs are covered by their neighbours', the most covered first, to the most alike of these."""
 
     def share(name: int) -> float:
         # A part that is deepest at a border has no disc of its own: a cut runs through it.
-        return 0.0 if mosaic.is_cut(name) else mosaic.covered(name)
+        return 0.0 if graph.is_cut(name) else graph.covered(name)
 
-    shares = {name: share(name) for name in mosaic.parts}
+    shares = {name: share(name) for name in graph.parts}
     while shares[most := max(shares, key=lambda name: shares[name])] >= COVERED:
-        pairs = mosaic.pairs_of(most)
-        best = pairs[int(_merits(mosaic, pairs, rule).argmax())]
-        joint = mosaic.join(*best)
+        pairs = graph.pairs_of(most)
+        best = pairs[int(_merits(graph, pairs, rule).argmax())]
+        joint = graph.join(*best)
         del shares[max(best)]
-        for name in (joint, *mosaic.borders[joint]):
+        for name in (joint, *graph.borders[joint]):
             shares[name] = share(name)
 
 
-def _merits(mosaic: RegionGraph, pairs: list[Pair], rule: JoiningRule) -> Floats:
+def _merits(graph: RegionGraph, pairs: list[Pair], rule: JoiningRule) -> Floats:
     """How much (N,) speaks for each pair to be one object."""
-    return rule(np.array([mosaic.sight(*pair) for pair in pairs]).reshape(-1, len(SIGHTS)))
+    return rule(np.array([graph.pair_features(*pair) for pair in pairs]).reshape(-1, len(PAIR_FEATURES)))

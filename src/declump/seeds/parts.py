@@ -44,11 +44,11 @@ def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64], outlines: l
         for cut in fences:
             fenced[tuple(cut.pixels.T)] = 0
         free = fenced[tuple(np.floor(places + 0.5).astype(int).T)] > 0
-        parts = _filled(basins(places[free], fenced), piece)
+        parts = _fill(basins(places[free], fenced), piece)
     severed = np.zeros(piece.shape, dtype=np.bool_)
     for cut in cuts:
         rows, columns = cut.pixels.T
-        own = (parts[rows, columns] == _divided_part(cut, parts)) & piece[rows, columns]
+        own = (parts[rows, columns] == _find_divided_part(cut, parts)) & piece[rows, columns]
         severed[rows[own], columns[own]] = True
     pieces, count = np.zeros_like(parts), 0
     for label, box in enumerate(ndimage.find_objects(parts), start=1):
@@ -56,10 +56,10 @@ def fine_parts(piece: NDArray[np.bool_], depth: NDArray[np.float64], outlines: l
             sides, number = ndimage.label((parts[box] == label) & ~severed[box], np.ones((3, 3)))
             pieces[box][sides > 0] = sides[sides > 0] + count
             count += number
-    return _filled(pieces, piece)
+    return _fill(pieces, piece)
 
 
-def _divided_part(cut: Cut, parts: NDArray[np.int32]) -> int:
+def _find_divided_part(cut: Cut, parts: NDArray[np.int32]) -> int:
     """Number of the part through whose inside a cut runs; 0 for one between two notches of necks, or through none."""
     touched = np.bincount(parts[tuple(cut.pixels.T)])
     label = int(touched[1:].argmax()) + 1 if touched.size > 1 else 0
@@ -98,7 +98,7 @@ def _runs_along_a_neck(
     )
 
 
-def _filled(labels: NDArray[np.int32], piece: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _fill(labels: NDArray[np.int32], piece: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Give the pixels of a piece without a label to the nearest one, and number labels without gaps."""
     from skimage.segmentation import relabel_sequential, watershed
 

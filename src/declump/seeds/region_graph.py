@@ -12,7 +12,7 @@ from declump.seeds.outline import Outline
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-SIGHTS = (
+PAIR_FEATURES = (
     "neck",
     "border",
     "hollow",
@@ -31,7 +31,7 @@ SIGHTS = (
     "outside gained",
     "covered",
 )
-"""What is seen of two neighbours, in the order of :meth:`RegionGraph.sight`; only size and roughness have a unit."""
+"""Features of two neighbours, in the order of :meth:`RegionGraph.pair_features`; only size and roughness have units."""
 HALF_PIXEL = 0.5
 MAX_OUTSIDE = 3.0
 """Values beyond which it does not matter how much of a hull lies outside the mask."""
@@ -41,7 +41,7 @@ DISC = np.concatenate([share * np.column_stack([np.sin(RING), np.cos(RING)]) for
 
 
 @dataclass(frozen=True)
-class Part:
+class MaskPart:
     """One part, or several that have been joined.
 
     Attributes
@@ -86,7 +86,7 @@ class RegionGraph:
 
     Attributes
     ----------
-    parts : dict of int to Part
+    parts : dict of int to MaskPart
         By their numbers; a part that has been joined has the number of the first.
     borders : dict of int to dict of int to (L, 4) int64
         Of each part and neighbour, the pairs of pixels (row, column, row, column) on either side.
@@ -128,10 +128,10 @@ class RegionGraph:
         """Numbers of a part and of each of its neighbours, the smaller number first."""
         return [(min(number, other), max(number, other)) for other in self.borders[number]]
 
-    def sight(self, first: int, second: int) -> Floats:
-        """What (F,) is seen of two neighbours: :data:`SIGHTS`."""
+    def pair_features(self, first: int, second: int) -> Floats:
+        """Measure the features (F,) of two neighbours: :data:`PAIR_FEATURES`."""
         one, two = self.parts[first], self.parts[second]
-        both = self._together(one, two)
+        both = self._merge(one, two)
         sides = self.borders[first][second]
         middles = (sides[:, :2] + sides[:, 2:]) / 2
         depth = max(float(self._depth[tuple(side.T)].max()) for side in (sides[:, :2], sides[:, 2:]))
@@ -182,7 +182,7 @@ class RegionGraph:
     def join(self, first: int, second: int) -> int:
         """Make one of two neighbours, and return its number."""
         kept, gone = min(first, second), max(first, second)
-        self.parts[kept] = self._together(self.parts[kept], self.parts.pop(gone))
+        self.parts[kept] = self._merge(self.parts[kept], self.parts.pop(gone))
         for other, sides in self.borders.pop(gone).items():
             del self.borders[other][gone]
             if other != kept:
@@ -191,14 +191,14 @@ class RegionGraph:
                 self.borders[kept][other] = self.borders[other][kept] = joint
         return kept
 
-    def _part(self, labels: tuple[int, ...], area: int, depth: float, place: Floats, points: Floats) -> Part:
+    def _part(self, labels: tuple[int, ...], area: int, depth: float, place: Floats, points: Floats) -> MaskPart:
         from scipy.spatial import ConvexHull
 
         hull = ConvexHull(points)
         corners = np.asarray(points[hull.vertices])
-        return Part(labels, area, depth, place, corners, float(hull.volume), self._outside(corners))
+        return MaskPart(labels, area, depth, place, corners, float(hull.volume), self._outside(corners))
 
-    def _together(self, one: Part, two: Part) -> Part:
+    def _merge(self, one: MaskPart, two: MaskPart) -> MaskPart:
         deeper = one if one.depth >= two.depth else two
         points = np.vstack([one.hull, two.hull])
         return self._part(one.labels + two.labels, one.area + two.area, deeper.depth, deeper.place, points)

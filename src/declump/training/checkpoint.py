@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from declump._files import atomic_file
-
-Curve = list[dict[str, float]]
+from declump.training.schedule import Curve
 
 
 def keep(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from declump.training.checkpoint import Curve, keep, load_network, restore
+from declump.training.checkpoint import keep, load_network, restore
+from declump.training.schedule import Curve, Schedule
 
 RATE = 2e-3
 DECAY = 1e-3
@@ -22,37 +22,28 @@ MEMORY = 0.998
 """The network that is kept is a running mean of the one that learns, which wavers from batch to batch."""
 
 N = TypeVar("N", bound=nn.Module)
-Progress = Callable[[int, int, dict[str, float]], None]
 
 
 def fit(
-    network: N,
-    loss: Callable[[Callable[[Tensor], Tensor], int], Tensor],
+    make: Callable[[], N],
+    draw: Callable[[int], tuple[Tensor, ...]],
+    loss: Callable[..., Tensor],
     check: Callable[[N], dict[str, float]],
-    *,
-    steps: int,
-    start: Path | None = None,
-    checkpoint: Path | None = None,
-    progress: Progress | None = None,
+    schedule: Schedule,
 ) -> tuple[N, Curve]:
     """Teach a network.
 
     Parameters
     ----------
-    network : nn.Module
-        As it begins.
+    make : callable
+        Makes the network as it begins.
+    draw : callable
+        Given a seed, a batch: what the network sees, and what it is to answer.
     loss : callable
-        Given the network as a function and the number of a step, the loss of that step's batch.
+        Given the network's answers and those it is to give, one number.
     check : callable
         Given a network, figures on what it did not learn from.
-    steps : int
-        Number of batches.
-    start : Path, optional
-        Checkpoint of an earlier training whose network this one begins with.
-    checkpoint : Path, optional
-        Written every few hundred steps; if it exists, training goes on from there to the same end.
-    progress : callable, optional
-        Called with the step, the number of steps and the latest figures.
+    schedule : Schedule
 
     Returns
     -------
@@ -61,12 +52,14 @@ def fit(
     curve : list of dict
         Losses and held-out figures by step.
     """
+    torch.manual_seed(schedule.seed)
+    network = make()
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
-    if start is not None:
-        network.load_state_dict(load_network(start))
+    if schedule.start is not None:
+        network.load_state_dict(load_network(schedule.start))
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
     mean = copy.deepcopy(network)
-    first = 0
+    first, steps, checkpoint = 0, schedule.steps, schedule.checkpoint
     curve: Curve = []
     if checkpoint is not None and checkpoint.exists():
         first, curve = restore(checkpoint, network, mean, optimiser)
@@ -74,14 +67,15 @@ def fit(
 
     def answer(seen: Tensor) -> Tensor:
         with torch.autocast("cpu", torch.bfloat16, enabled=SHORT_NUMBERS):
-            told: Tensor = network(seen.contiguous(memory_format=torch.channels_last))
-        return told.float()
+            scores: Tensor = network(seen.contiguous(memory_format=torch.channels_last))
+        return scores.float()
 
     for step in range(first, steps):
         for group in optimiser.param_groups:
             group["lr"] = RATE * min((step + 1) / 100, 0.5 + 0.5 * float(np.cos(np.pi * step / steps)) + 1e-3)
         network.train()
-        cost = loss(answer, step)
+        windows, *wanted = draw(schedule.seed * 1_000_003 + step)
+        cost = loss(answer(windows), *wanted)
         optimiser.zero_grad(set_to_none=True)
         cost.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -94,8 +88,8 @@ def fit(
             curve.append(figures)
             if checkpoint is not None:
                 keep(checkpoint, step + 1, curve, network, mean, optimiser)
-        if progress:
-            progress(step + 1, steps, figures)
+        if schedule.progress:
+            schedule.progress(step + 1, steps, figures)
     return mean.eval(), curve
 
 

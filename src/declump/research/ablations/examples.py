@@ -54,7 +54,7 @@ def evolve_clump_by_examples(
         raise ValueError(
             "this prior keeps no examples to choose from; learn it with learn_prior(..., with_examples=True)"
         )
-    candidates, scales, rotations = _aligned(clump, scale * prior.examples)
+    candidates, scales, rotations = _align(clump, scale * prior.examples)
     choice = _Choice(clump, candidates)
     threshold = settings.explained * clump.size
     history = [choice.discrepancy]
@@ -80,7 +80,7 @@ def evolve_clump_by_examples(
     )
 
 
-def _aligned(clump: Clump, shapes: Floats) -> tuple[Floats, Floats, Floats]:
+def _align(clump: Clump, shapes: Floats) -> tuple[Floats, Floats, Floats]:
     """Radii (n, N, K) of all examples at all seeds, with the scales and rotations (n, N) of the alignment."""
     rays = shapes.shape[1]
     exits = [contours.first_exits(clump.mask, seed, rays) for seed in clump.seeds]

@@ -82,7 +82,7 @@ def evolve_clump_by_level_sets(
             hypothesis = _radii(objective, parameters[index])
             target = contours.to_mask(seed, hypothesis, shape)
             others = layers - masks[index] > 0
-            moved = _moved(masks[index], target, clump.mask, others, objective.softness)
+            moved = _move(masks[index], target, clump.mask, others, objective.softness)
             changed += int(np.count_nonzero(moved != masks[index]))
             layers += moved.astype(np.int64) - masks[index]
             masks[index] = moved
@@ -112,7 +112,7 @@ def _radii(objective: ClumpObjective, parameters: Floats) -> Floats:
     return np.maximum(contours.rotate(shape, rotation), 0.5)
 
 
-def _moved(mask: Mask, target: Mask, clump: Mask, others: Mask, softness: float) -> Mask:
+def _move(mask: Mask, target: Mask, clump: Mask, others: Mask, softness: float) -> Mask:
     """Mask (h, w) of a cell after its level set moved; one that vanishes stays as it was."""
     from scipy import ndimage
 

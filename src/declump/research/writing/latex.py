@@ -11,15 +11,15 @@ _SPECIAL = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\
 _SPECIAL |= {"<": r"$<$", ">": r"$>$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 
 
-def latex(table: Table) -> str:
+def to_latex(table: Table) -> str:
     """Text of a table as an environment ``table*``; our best figure of a column is bold, printed ones are italic."""
-    head = " & ".join(["", *map(_escaped, table.columns)])
-    lines = [r"\begin{table*}", rf"\caption{{{_escaped(table.title)}}}", rf"\label{{{table.name}}}"]
+    head = " & ".join(["", *map(_escape, table.columns)])
+    lines = [r"\begin{table*}", rf"\caption{{{_escape(table.title)}}}", rf"\label{{{table.name}}}"]
     lines += [_AS_WIDE_AS_THE_PAGE]
     lines += [rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}", r"\toprule", rf"{head} \\", r"\midrule"]
     winners = [best(table.rows, index, name) for index, name in enumerate(table.columns)]
     for row in table.rows:
-        texts = [_escaped(format_cell(cell)) for cell in row.cells]
+        texts = [_escape(format_cell(cell)) for cell in row.cells]
         if row.source == "printed":
             texts = [rf"\textit{{{text}}}" if text else "" for text in texts]
         else:
@@ -27,11 +27,11 @@ def latex(table: Table) -> str:
                 rf"\textbf{{{text}}}" if winner == row.method and text else text
                 for text, winner in zip(texts, winners, strict=True)
             ]
-        lines.append(rf"{' & '.join([_escaped(row.label), *texts])} \\")
+        lines.append(rf"{' & '.join([_escape(row.label), *texts])} \\")
     lines += [r"\bottomrule", r"\end{tabular}}"]
-    lines += [rf"\par\footnotesize {_escaped(note)}" for note in table.notes]
+    lines += [rf"\par\footnotesize {_escape(note)}" for note in table.notes]
     return "\n".join([*lines, r"\end{table*}", ""])
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(_SPECIAL.get(letter, letter) for letter in text)

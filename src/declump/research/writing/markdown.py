@@ -8,7 +8,7 @@ from declump.research.tables import Table
 from declump.research.writing.cells import best, format_cell
 
 
-def markdown(table: Table, *, level: int = 3) -> str:
+def to_markdown(table: Table, *, level: int = 3) -> str:
     """Text of a table with its title and notes; our best figure of a column is bold, printed ones are italic."""
     lines = [f"{'#' * level} {table.title}", "", f"| | {' | '.join(table.columns)} |"]
     lines.append(f"|---|{'---|' * len(table.columns)}")

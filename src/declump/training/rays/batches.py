@@ -20,7 +20,7 @@ MISSED, FALSE = 0.06, 0.15
 FALSE_RADIUS = 5.0
 
 
-def batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+def draw_batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Draw a batch: windows (B, 9, A, D), true radii in steps (B, A), and which of them count (B, A).
 
     Parameters
@@ -32,7 +32,7 @@ def batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple
         The same seed gives the same batch.
     """
     rng = np.random.default_rng(seed)
-    drawn = [_drawn(groups[index % len(groups)], rng) for index in range(size)]
+    drawn = [_draw_cell(groups[index % len(groups)], rng) for index in range(size)]
     windows = torch.from_numpy(np.stack([part[0] for part in drawn]))
     for index in range(size):
         windows[index, :3] = restain(windows[index, :3], rng)
@@ -42,39 +42,39 @@ def batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple
     return windows, radii, counted
 
 
-def _drawn(
+def _draw_cell(
     examples: Sequence[RayExample], rng: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
     example = examples[int(rng.integers(len(examples)))]
-    sight = example.sights[int(rng.integers(len(example.sights)))]
-    while not sight.cells.size:
+    view = example.views[int(rng.integers(len(example.views)))]
+    while not view.cells.size:
         example = examples[int(rng.integers(len(examples)))]
-        sight = example.sights[0]
-    which = int(rng.integers(sight.cells.size))
+        view = example.views[0]
+    which = int(rng.integers(view.cells.size))
     scale = float(np.exp(rng.uniform(np.log(0.85), np.log(1.2))))
-    view = View(STEP * scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5))
-    number = int(sight.numbers[which])
-    seed = sight.seeds[number - 1] + rng.normal(0, JITTER, 2)
-    hidden = 1 + np.flatnonzero(rng.random(len(sight.seeds)) < MISSED)
-    seen = _seen(sight, number, seed, view, hidden, rng)
-    return seen, *true_radii(example, int(sight.cells[which]), seed, view)
+    pose = View(STEP * scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5))
+    number = int(view.numbers[which])
+    seed = view.seeds[number - 1] + rng.normal(0, JITTER, 2)
+    hidden = 1 + np.flatnonzero(rng.random(len(view.seeds)) < MISSED)
+    seen = _sample_with_errors(view, number, seed, pose, hidden, rng)
+    return seen, *true_radii(example, int(view.cells[which]), seed, pose)
 
 
-def _seen(
-    sight: ExampleView,
+def _sample_with_errors(
+    view: ExampleView,
     number: int,
     seed: NDArray[np.float64],
-    view: View,
+    pose: View,
     hidden: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
     """A window in which some nuclei are missing, and there may be one too many."""
-    others = np.delete(sight.seeds, np.union1d(hidden, number) - 1, axis=0)
+    others = np.delete(view.seeds, np.union1d(hidden, number) - 1, axis=0)
     if rng.random() >= FALSE:
-        return sample_window(sight.around, seed, number, others, view, hidden)
+        return sample_window(view.around, seed, number, others, pose, hidden)
     distance, angle = rng.uniform(15, 80), rng.uniform(0, 2 * np.pi)
     false = seed + distance * np.array([np.sin(angle), np.cos(angle)])
-    seen = sample_window(sight.around, seed, number, np.vstack([others, false]), view, hidden)
-    rows, columns = sample_points(seed, view)
+    seen = sample_window(view.around, seed, number, np.vstack([others, false]), pose, hidden)
+    rows, columns = sample_points(seed, pose)
     seen[4][np.hypot(rows - false[0], columns - false[1]) < rng.uniform(1, 2) * FALSE_RADIUS] = 1
     return seen

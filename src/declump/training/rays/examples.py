@@ -49,7 +49,7 @@ class RayExample:
 
     Attributes
     ----------
-    sights : sequence of Sight
+    views : sequence of ExampleView
         With true regions first, then with found ones.
     masks : sequence of (h, w) bool
         Whole cells, each in the box that holds it.
@@ -58,7 +58,7 @@ class RayExample:
     shape : (H, W)
     """
 
-    sights: Sequence[ExampleView]
+    views: Sequence[ExampleView]
     masks: Sequence[NDArray[np.bool_]]
     corners: NDArray[np.int64]
     shape: tuple[int, int]

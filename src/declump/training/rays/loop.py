@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -12,11 +11,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from declump.evidence.windows import ANGLES, DEPTHS, STEP, View, sample_window
-from declump.training.checkpoint import Curve
-from declump.training.loop import Progress, fit
-from declump.training.rays.batches import batch
+from declump.training.loop import fit
+from declump.training.rays.batches import draw_batch
 from declump.training.rays.examples import RayExample, true_radii
 from declump.training.rays.network import RayNetwork, moments
+from declump.training.schedule import Curve, Schedule
 
 BLUR = 0.8
 """Width in steps of the distribution that a true radius stands for."""
@@ -29,28 +28,17 @@ MEAN_WEIGHT = 0.05
 
 
 def train(
-    groups: Sequence[Sequence[RayExample]],
-    held_out: Sequence[RayExample],
-    *,
-    steps: int,
-    size: int = 12,
-    seed: int = 0,
-    start: Path | None = None,
-    checkpoint: Path | None = None,
-    progress: Progress | None = None,
+    groups: Sequence[Sequence[RayExample]], held_out: Sequence[RayExample], schedule: Schedule
 ) -> tuple[RayNetwork, Curve]:
     """Train a ray network.
 
     Parameters
     ----------
     groups : sequence of sequences of RayExample
-        See :func:`declump.training.rays.batches.batch`.
+        See :func:`declump.training.rays.batches.draw_batch`.
     held_out : sequence of RayExample
         For the validation curve; they teach nothing.
-    steps, size, seed : int
-        Number of batches, cells a batch, and what all randomness follows from.
-    start, checkpoint, progress
-        See :func:`declump.training.loop.fit`.
+    schedule : Schedule
 
     Returns
     -------
@@ -58,20 +46,12 @@ def train(
     curve : list of dict
         Losses and held-out figures by step.
     """
-
-    def loss(network: Callable[[Tensor], Tensor], step: int) -> Tensor:
-        windows, radii, counted = batch(groups, size, seed * 1_000_003 + step)
-        return _loss(network(windows), radii, counted)
-
-    torch.manual_seed(seed)
     return fit(
-        RayNetwork(),
-        loss,
-        lambda network: figures(*predictions(network, held_out)),
-        steps=steps,
-        start=start,
-        checkpoint=checkpoint,
-        progress=progress,
+        RayNetwork,
+        lambda seed: draw_batch(groups, schedule.size, seed),
+        _loss,
+        lambda network: measure_proposals(*predict(network, held_out)),
+        schedule,
     )
 
 
@@ -84,28 +64,28 @@ def _loss(scores: Tensor, radii: Tensor, counted: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def predictions(
+def predict(
     network: RayNetwork, examples: Sequence[RayExample]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
     """Radii told, their doubt, true radii, all in steps, and which count, (N, A) each, with true regions."""
     told, doubts, true, counted = [], [], [], []
-    view = View(STEP)
+    pose = View(STEP)
     for example in examples:
-        sight = example.sights[0]
-        for cell, number in zip(sight.cells, sight.numbers, strict=True):
-            seed = sight.seeds[number - 1]
-            seen = sample_window(sight.around, seed, number, np.delete(sight.seeds, number - 1, axis=0), view)
+        view = example.views[0]
+        for cell, number in zip(view.cells, view.numbers, strict=True):
+            seed = view.seeds[number - 1]
+            seen = sample_window(view.around, seed, number, np.delete(view.seeds, number - 1, axis=0), pose)
             mean, deviation = moments(network(torch.from_numpy(seen)[None]))
             told.append(mean[0].numpy())
             doubts.append(deviation[0].numpy())
-            radii, known = true_radii(example, cell, seed, view)
+            radii, known = true_radii(example, cell, seed, pose)
             true.append(radii)
             counted.append(known)
     arrays = [np.array(part, np.float32).reshape(len(told), ANGLES) for part in (told, doubts, true)]
     return arrays[0], arrays[1], arrays[2], np.array(counted, np.bool_).reshape(len(told), ANGLES)
 
 
-def figures(
+def measure_proposals(
     told: NDArray[np.float32], doubts: NDArray[np.float32], true: NDArray[np.float32], counted: NDArray[np.bool_]
 ) -> dict[str, float]:
     """Mean Dice of the proposed outlines, mean error of a ray in pixels, and what calibrates the doubt."""
@@ -114,7 +94,7 @@ def figures(
     shared = np.sum(np.where(counted, np.minimum(told, true) ** 2, 0), axis=1)
     sizes = np.sum(np.where(counted, told**2 + true**2, 0), axis=1)
     error = np.abs(told - true)[counted]
-    factor, power = calibration(error, doubts[counted])
+    factor, power = calibrate(error, doubts[counted])
     return {
         "dice": float(np.mean(2 * shared / np.maximum(sizes, 1))),
         "error_px": STEP * float(error.mean()),
@@ -123,7 +103,7 @@ def figures(
     }
 
 
-def calibration(errors: NDArray[np.float32], doubts: NDArray[np.float32]) -> tuple[float, float]:
+def calibrate(errors: NDArray[np.float32], doubts: NDArray[np.float32]) -> tuple[float, float]:
     """Factor and power that make of a doubt one within which, as with a Gaussian, 68 % of the rays lie.
 
     A straight line on logarithmic scales through that share of the errors in groups of like doubt: a network is rarely

@@ -23,7 +23,7 @@ ON_OVERLAPS = 0.3
 """Share of the windows that lie round an overlap."""
 
 
-def batch(groups: Sequence[Sequence[Example]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def draw_batch(groups: Sequence[Sequence[Example]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Draw a batch: images (B, 3, W, W), classes (B, W, W), nearness (B, W, W), layers (B, W, W).
 
     Parameters
@@ -40,7 +40,7 @@ def batch(groups: Sequence[Sequence[Example]], size: int, seed: int) -> tuple[Te
     grid = _grids(size, rng)
     smooth = functional.grid_sample(maps[:, :4], grid, mode="bilinear", padding_mode="reflection", align_corners=False)
     sharp = functional.grid_sample(maps[:, 4:], grid, mode="nearest", padding_mode="reflection", align_corners=False)
-    images = torch.stack([_seen(image, rng) for image in smooth[:, :3]])
+    images = torch.stack([_change_look(image, rng) for image in smooth[:, :3]])
     return images, sharp[:, 0].long(), smooth[:, 3], sharp[:, 1].long()
 
 
@@ -80,20 +80,20 @@ def _grids(size: int, rng: np.random.Generator) -> Tensor:
     return functional.affine_grid(torch.from_numpy(matrices), [size, 1, WINDOW, WINDOW], align_corners=False)
 
 
-def _seen(image: Tensor, rng: np.random.Generator) -> Tensor:
+def _change_look(image: Tensor, rng: np.random.Generator) -> Tensor:
     """Another exposure, stain, focus, sensor and file of the same window (3, W, W)."""
     image = restain(image, rng)
     if rng.random() < 0.5:
-        image = _blurred(image, float(rng.uniform(0.3, 1.8)))
+        image = _blur(image, float(rng.uniform(0.3, 1.8)))
     if rng.random() < 0.15:
-        image = image + float(rng.uniform(0.2, 0.8)) * (image - _blurred(image, 1.5))
+        image = image + float(rng.uniform(0.2, 0.8)) * (image - _blur(image, 1.5))
     image = image + torch.from_numpy(rng.normal(0, abs(rng.normal(0, 0.02)), image.shape).astype(np.float32))
     if rng.random() < 0.2:
-        image = _compressed(image, int(rng.integers(30, 90)))
+        image = _compress(image, int(rng.integers(30, 90)))
     return image
 
 
-def _blurred(image: Tensor, sigma: float) -> Tensor:
+def _blur(image: Tensor, sigma: float) -> Tensor:
     reach = max(int(3 * sigma + 0.5), 1)
     weights = torch.exp(-0.5 * (torch.arange(-reach, reach + 1) / sigma) ** 2)
     weights = weights / weights.sum()
@@ -101,7 +101,7 @@ def _blurred(image: Tensor, sigma: float) -> Tensor:
     return functional.conv2d(functional.conv2d(planes, weights.view(1, 1, 1, -1)), weights.view(1, 1, -1, 1))[:, 0]
 
 
-def _compressed(image: Tensor, quality: int) -> Tensor:
+def _compress(image: Tensor, quality: int) -> Tensor:
     """The luminance as it comes back from a JPEG file."""
     import io
 

@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from declump.training.checkpoint import Curve
-from declump.training.loop import Progress, fit
-from declump.training.regions.batches import batch
+from declump.training.loop import fit
+from declump.training.regions.batches import draw_batch
 from declump.training.regions.network import COARSEST, RegionNetwork
 from declump.training.regions.targets import IGNORED, Example
+from declump.training.schedule import Curve, Schedule
 
 CLASS_WEIGHTS = (1.0, 1.0, 3.0)
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
 
 
 def train(
-    groups: Sequence[Sequence[Example]],
-    held_out: Sequence[Example],
-    *,
-    steps: int,
-    size: int = 8,
-    seed: int = 0,
-    start: Path | None = None,
-    checkpoint: Path | None = None,
-    progress: Progress | None = None,
+    groups: Sequence[Sequence[Example]], held_out: Sequence[Example], schedule: Schedule
 ) -> tuple[RegionNetwork, Curve]:
     """Train a region network.
 
     Parameters
     ----------
     groups : sequence of sequences of Example
-        See :func:`declump.training.regions.batches.batch`.
+        See :func:`declump.training.regions.batches.draw_batch`.
     held_out : sequence of Example
         For the validation curve; they teach nothing.
-    steps, size, seed : int
-        Number of batches, windows a batch, and what all randomness follows from.
-    start, checkpoint, progress
-        See :func:`declump.training.loop.fit`.
+    schedule : Schedule
 
     Returns
     -------
@@ -50,20 +38,12 @@ def train(
     curve : list of dict
         Losses and held-out figures by step.
     """
-
-    def loss(network: Callable[[Tensor], Tensor], step: int) -> Tensor:
-        images, classes, centre_map, layers = batch(groups, size, seed * 1_000_003 + step)
-        return _loss(network(images), classes, centre_map, layers)
-
-    torch.manual_seed(seed)
     return fit(
-        RegionNetwork(),
-        loss,
+        RegionNetwork,
+        lambda seed: draw_batch(groups, schedule.size, seed),
+        _loss,
         lambda network: validate(network, held_out),
-        steps=steps,
-        start=start,
-        checkpoint=checkpoint,
-        progress=progress,
+        schedule,
     )
 
 

@@ -27,7 +27,7 @@ def _stack(*widths: int) -> nn.Sequential:
     return nn.Sequential(*(_convolution(before, after) for before, after in pairwise(widths)))
 
 
-def _enlarged(maps: Tensor, factor: float) -> Tensor:
+def _enlarge(maps: Tensor, factor: float) -> Tensor:
     return functional.interpolate(maps, scale_factor=factor, mode="bilinear", align_corners=False)
 
 
@@ -46,8 +46,8 @@ class _CoarseBranch(nn.Module):
         first = self.first(image)
         second = self.second(functional.avg_pool2d(first, 2))
         third = self.third(functional.avg_pool2d(second, 2))
-        second = self.join_second(torch.cat([second, _enlarged(third, 2)], 1))
-        joined: Tensor = self.join_first(torch.cat([first, _enlarged(second, 2)], 1))
+        second = self.join_second(torch.cat([second, _enlarge(third, 2)], 1))
+        joined: Tensor = self.join_first(torch.cat([first, _enlarge(second, 2)], 1))
         return joined
 
 
@@ -71,7 +71,7 @@ class RegionNetwork(nn.Module):
         """Answer for every pixel."""
         half = functional.avg_pool2d(image, 2)
         quarter = functional.avg_pool2d(half, 2)
-        middle = self.fuse_middle(torch.cat([self.middle(half), _enlarged(self.coarse(quarter), 2)], 1))
-        fine = self.fuse_fine(torch.cat([self.fine(image), _enlarged(middle, 2)], 1))
+        middle = self.fuse_middle(torch.cat([self.middle(half), _enlarge(self.coarse(quarter), 2)], 1))
+        fine = self.fuse_fine(torch.cat([self.fine(image), _enlarge(middle, 2)], 1))
         answer: Tensor = self.answer(fine)
         return answer

@@ -20,7 +20,7 @@ _BY_CELL = ("dice", "matched", "overlap_degree", "area", "shared", "spilled", "b
 
 
 @dataclass(frozen=True, eq=False)
-class ImageResult:
+class ImageScores:
     """One image as one method segmented it.
 
     Attributes
@@ -40,21 +40,21 @@ class ImageResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class FoldResult:
     """Results of a method on the images of one fold.
 
     Attributes
     ----------
-    tested : sequence of ImageResult
+    tested : sequence of ImageScores
     facts : mapping
         What else is known, such as the number of modes and the images that failed.
     """
 
-    tested: Sequence[ImageResult]
+    tested: Sequence[ImageScores]
     facts: Mapping[str, Any]
 
 
-def write_part(path: Path, part: Part, fingerprint: str) -> None:
+def write_fold_result(path: Path, part: FoldResult, fingerprint: str) -> None:
     """Write a part; the file of how long it took comes first, as it alone differs between two runs."""
     scores = [one.score for one in part.tested]
     arrays: dict[str, NDArray[Any]] = {
@@ -82,7 +82,7 @@ def write_part(path: Path, part: Part, fingerprint: str) -> None:
     write_arrays(path, arrays, record)
 
 
-def read_part(path: Path, fingerprint: str) -> Part | None:
+def read_fold_result(path: Path, fingerprint: str) -> FoldResult | None:
     """Read a part; None if it is not there, damaged, or of other settings or data."""
     found = read_arrays(path)
     try:
@@ -109,5 +109,5 @@ def read_part(path: Path, fingerprint: str) -> Part | None:
         seeds, radii = (part[index].astype(np.float64) for part in outlines)
         height, width = arrays["shape"][index]
         shown = Segmentation((int(height), int(width)), seeds, radii, np.zeros(len(seeds), np.int64))
-        tested.append(ImageResult(int(image), score, seconds[index], shown))
-    return Part(tested, record["facts"])
+        tested.append(ImageScores(int(image), score, seconds[index], shown))
+    return FoldResult(tested, record["facts"])

@@ -1,0 +1,97 @@
+"""A ray model from annotated images: examples with true and found regions, training, calibration and export."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from declump.datasets import AnnotatedImage
+from declump.models import model_path, read_card
+from declump.regions.find import find_regions
+from declump.simulate import Smear
+from declump.training.card import describe_training
+from declump.training.examples import divide_examples
+from declump.training.export import export
+from declump.training.rays.examples import RayExample, make_example, simulate_examples
+from declump.training.rays.loop import train
+from declump.training.rays.network import FREE_AXES, TRIED, Proposer
+from declump.training.schedule import Curve, Schedule
+
+POWERS = (0.1, 5.0)
+"""Powers of a calibration that mean something; those of trained networks lie near 1.7."""
+
+
+def train_ray_model(
+    folders: Iterable[Iterable[AnnotatedImage]],
+    path: Path,
+    schedule: Schedule,
+    *,
+    regions: Sequence[str | Path] = ("default",),
+    held_out: Collection[str] = (),
+    validation: Iterable[AnnotatedImage | Smear] = (),
+    simulated: int = 150,
+    calibration: tuple[float, float] | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> Curve:
+    """Train the network that proposes whole outlines, and write it as a model.
+
+    Parameters
+    ----------
+    folders : iterable of iterables of AnnotatedImage
+        Each counts alike, whatever its number of images.
+    path : Path
+        The ``.onnx`` file; its folder is made.
+    schedule : Schedule
+    regions : sequence of str or Path
+        Region models to find regions with; of several, the first that did not see an image serves it.
+    held_out : collection of str
+        Names of images that teach nothing and are measured on.
+    validation : iterable of AnnotatedImage or Smear
+        Further images to measure on.
+    simulated : int
+        Number of simulated smears to learn from as well; they count as one folder.
+    calibration : (float, float), optional
+        Factor and power that make a standard deviation of the network's; by default as the images that are measured on
+        ask for.
+    card : mapping, optional
+        Further notes for the model; they go before what is known of the training.
+
+    Returns
+    -------
+    list of dict
+        Losses and held-out figures by step.
+
+    Raises
+    ------
+    ValueError
+        If an image to hold out is in none of the folders.
+    """
+    models = [model_path(model, "regions.onnx") for model in regions]
+    unseen = [set(read_card(model).get("held out", [])) for model in models]
+
+    def teach(image: AnnotatedImage) -> RayExample:
+        fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
+        return make_example(image, [find_regions(image.image, model=fair)])
+
+    groups, measured = divide_examples(folders, held_out, teach=teach, measure=make_example)
+    measured += [make_example(image) for image in validation]
+    groups += [simulate_examples(simulated, schedule.seed, models[0])] if simulated else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    network, curve = train([group for group in groups if group], measured, schedule)
+    if calibration is None:
+        calibration = _read_calibration(curve)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
+    notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions]}
+    export(Proposer(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
+    return curve
+
+
+def _read_calibration(curve: Curve) -> tuple[float, float]:
+    """Give the factor and power that a training ended with.
+
+    A network that was measured on nothing, or has hardly learnt anything, tells nothing by its standard deviation: that
+    is then left as it is.
+    """
+    factor, power = (curve[-1].get(name, 1.0) for name in ("doubt_factor", "doubt_power"))
+    return (factor, power) if POWERS[0] <= power <= POWERS[1] else (1.0, 1.0)

@@ -1,0 +1,60 @@
+"""A region model from annotated images: examples, training and export."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from declump.datasets import AnnotatedImage
+from declump.training.card import describe_training
+from declump.training.examples import divide_examples
+from declump.training.export import export
+from declump.training.regions.loop import train
+from declump.training.regions.network import FREE_AXES, TRIED
+from declump.training.regions.targets import make_example, simulate_examples
+from declump.training.schedule import Curve, Schedule
+
+
+def train_region_model(
+    folders: Iterable[Iterable[AnnotatedImage]],
+    path: Path,
+    schedule: Schedule,
+    *,
+    held_out: Collection[str] = (),
+    simulated: int = 48,
+    card: Mapping[str, Any] | None = None,
+) -> Curve:
+    """Train the network that finds clumps and nuclei, and write it as a model.
+
+    Parameters
+    ----------
+    folders : iterable of iterables of AnnotatedImage
+        Each counts alike, whatever its number of images.
+    path : Path
+        The ``.onnx`` file; its folder is made.
+    schedule : Schedule
+    held_out : collection of str
+        Names of images that teach nothing and are measured on.
+    simulated : int
+        Number of simulated smears to learn from as well; they count as one folder.
+    card : mapping, optional
+        Further notes for the model; they go before what is known of the training.
+
+    Returns
+    -------
+    list of dict
+        Losses and held-out figures by step.
+
+    Raises
+    ------
+    ValueError
+        If an image to hold out is in none of the folders.
+    """
+    groups, measured = divide_examples(folders, held_out, teach=make_example, measure=make_example)
+    groups += [simulate_examples(simulated, schedule.seed)] if simulated else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    network, curve = train([group for group in groups if group], measured, schedule)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
+    export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
+    return curve
