@@ -61,7 +61,7 @@ def evolve(
         of its pixel.
     evidence : Evidence, optional
         What is known of the objects beside the mask: proposals of their outlines, one row a seed, and of the number of
-        layers, each with its doubt. Heeded by ``"joint"`` alone.
+        layers, each with its standard deviation. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
         What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
     setting : "joint", "paper" or Settings
@@ -177,11 +177,11 @@ def evolve_at_resolution(
 
 
 def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
-    """Let outlines follow the edge of the clump, if the settings say so and that explains it no worse."""
-    if not settings.follow:
+    """Snap outlines to the edge of the clump, if the settings say so and that explains it no worse."""
+    if not settings.snap:
         return evolution
     clump = clump.with_room(int(ROOM * size))
-    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.follow)
+    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap)
     left = clump.discrepancy(radii)
     return (
         replace(evolution, radii=radii, history=(*evolution.history, left))
