@@ -77,7 +77,7 @@ def record_growth(
     """
     from declump.evolution.evolve import ROOM, estimate_scale, find_settings, snap_evolution
     from declump.evolution.trust_region import evolve_clump
-    from declump.records.clump import select_evidence, split_clumps
+    from declump.records.clump import split_clumps
     from declump.shapes.prior import ShapePrior
 
     found = split_clumps(mask, seeds)
@@ -96,7 +96,7 @@ def record_growth(
         prior,
         settings,
         scale=scale,
-        evidence=None if evidence is None else select_evidence(chosen, evidence),
+        evidence=None if evidence is None else evidence.restrict(chosen),
         on_step=lambda radii: steps.append(radii.copy()),
     )
     last = snap_evolution(chosen, evolution, settings, scale * prior.mean.mean())
