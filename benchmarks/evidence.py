@@ -63,7 +63,7 @@ def proposed(case: Case, regions: Regions) -> Segmentation:
     evidence = collect_evidence(case.image.image, regions, "rays", model=case.rays)
     assert evidence is not None and evidence.radii is not None
     nowhere = np.zeros(len(regions.seeds), np.int64)
-    return Segmentation(regions.clump.shape, regions.seeds, evidence.with_rays(360).radii, nowhere)
+    return Segmentation(regions.clump.shape, regions.seeds, evidence.resample(360).radii, nowhere)
 
 
 def with_true_layers(case: Case, regions: Regions) -> Segmentation:

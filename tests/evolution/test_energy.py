@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from declump import _kernels
+from declump._kernels.types import LayerMaps, PolarTable
 from declump.evolution import energy
+from declump.evolution.polar import make_polar_table
+from declump.evolution.terms.discrepancy import Discrepancy
+from declump.evolution.terms.layers import LayerMisfit
+from declump.evolution.terms.rays import RayMisfit, expect_nothing
+from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term
 from declump.shapes import contours
 
 numbers = st.integers(0, 2**32 - 1)
@@ -29,8 +35,8 @@ class Case:
     precisions: np.ndarray
 
     @property
-    def table(self) -> energy.PolarTable:
-        return energy.polar_table(self.radii.shape[1], REACH)
+    def table(self) -> PolarTable:
+        return make_polar_table(self.radii.shape[1], REACH)
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
@@ -41,6 +47,20 @@ class Case:
         left, touched = np.ones(self.clump.shape), np.empty(self.clump.size, dtype=np.int64)
         count = _kernels.cover(*self.places, self.radii, self.softness, self.table, left, touched)
         return left, touched[:count]
+
+    def ray_misfit(self, tolerances: np.ndarray | float) -> RayMisfit:
+        expected = expect_nothing(*self.radii.shape)
+        tolerances = np.broadcast_to(tolerances, self.radii.shape)
+        return RayMisfit(expected._replace(targets=self.targets, precisions=self.precisions, tolerances=tolerances))
+
+    def compiled_equations(self, *terms: Term) -> tuple[np.ndarray, ...]:
+        """Gradient, blocks, pairs and shared blocks of the sum of terms."""
+        outlines = SoftOutlines(*self.places, self.radii, self.softness, self.table)
+        derivatives = RadiusDerivatives.zeros(self.radii.shape)
+        for term in terms:
+            term.follow(outlines)
+            term.add_by_radius(outlines, derivatives)
+        return derivatives.project(self.basis)
 
 
 def smooth(rng: np.random.Generator, rays: int, size: float) -> np.ndarray:
@@ -124,6 +144,32 @@ def test_the_compiled_pose_is_the_readable_one(number, rays, count, log_scale, r
     expected_radii, expected_basis = energy.pose(mean, modes, coefficients, log_scale, rotation)
     assert_close(radii, expected_radii, 1e-12)
     assert_close(basis, expected_basis, 1e-12)
+
+
+def test_the_readable_twins_run_without_the_kernels(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("a twin is computed by the kernel it is to be held against")
+
+    case, rng = random_case(1, 3, 40), np.random.default_rng(0)
+    layers, tolerances = layers_and_tolerances(case, 0)
+    for name in _kernels.__all__:
+        if callable(getattr(_kernels, name)):
+            monkeypatch.setattr(_kernels, name, refuse)
+    energy.pose(*hypothesis_set(rng, 40), rng.normal(size=3), 0.1, 0.3)
+    energy.hard_discrepancy(case.clump, case.seeds, case.radii)
+    energy.soft_discrepancy(case.clump, case.seeds, case.radii, case.softness)
+    energy.layer_misfit(layers, case.seeds, case.radii, case.softness)
+    energy.normal_equations(
+        case.clump,
+        case.seeds,
+        case.radii,
+        case.basis,
+        case.softness,
+        case.targets,
+        case.precisions,
+        tolerances,
+        layers,
+    )
 
 
 # The soft outline
@@ -341,20 +387,8 @@ def test_the_compiled_hard_discrepancy_is_the_readable_one_and_leaves_its_buffer
 
 @given(cases)
 def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buffer_clean(case):
-    left, _ = case.cover()
-    last = np.full(case.clump.size, -1, dtype=np.int32)
-    gradient, blocks, pairs, shared = _kernels.normal_equations(
-        *case.places,
-        case.radii,
-        case.basis,
-        case.softness,
-        case.table,
-        case.clump.astype(float),
-        left,
-        last,
-        case.targets,
-        case.precisions,
-    )
+    discrepancy = Discrepancy(case.clump)
+    gradient, blocks, pairs, shared = case.compiled_equations(discrepancy, case.ray_misfit(np.inf))
     expected_gradient, expected_hessian = energy.normal_equations(
         case.clump, case.seeds, case.radii, case.basis, case.softness, case.targets, case.precisions
     )
@@ -362,7 +396,7 @@ def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buf
     assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
     assert np.all(pairs[:, 0] < pairs[:, 1])
     assert len({tuple(pair) for pair in pairs}) == len(pairs)
-    np.testing.assert_array_equal(last, -1)
+    np.testing.assert_array_equal(discrepancy.last, -1)
 
 
 @given(cases, numbers)
@@ -374,7 +408,7 @@ def test_the_compiled_layer_misfit_is_the_readable_one(case, number):
     np.testing.assert_allclose(sums, cover.sum(axis=0), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(np.sort(touched[:count]), np.flatnonzero(sums))
     empty = float(np.sum(layers.weights * energy.robust_loss(layers.counts, layers.tolerances)))
-    value = _kernels.layer_misfit((*layers, sums), empty, touched, count)
+    value = _kernels.layer_misfit(LayerMaps(*layers, sums), empty, touched, count)
     expected = energy.layer_misfit(layers, case.seeds, case.radii, case.softness)
     assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -382,23 +416,8 @@ def test_the_compiled_layer_misfit_is_the_readable_one(case, number):
 @given(cases, numbers)
 def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case, number):
     layers, tolerances = layers_and_tolerances(case, number)
-    left, _ = case.cover()
-    sums, touched = np.zeros(case.clump.shape), np.empty(case.clump.size, dtype=np.int64)
-    _kernels.count_layers(*case.places, case.radii, case.softness, case.table, sums, touched)
-    last = np.full(case.clump.size, -1, dtype=np.int32)
-    gradient, blocks, pairs, shared = _kernels.normal_equations(
-        *case.places,
-        case.radii,
-        case.basis,
-        case.softness,
-        case.table,
-        case.clump.astype(float),
-        left,
-        last,
-        case.targets,
-        case.precisions * energy.robust_weights(case.radii - case.targets, tolerances),
-        (*layers, sums),
-    )
+    terms = Discrepancy(case.clump), case.ray_misfit(tolerances), LayerMisfit(layers)
+    gradient, blocks, pairs, shared = case.compiled_equations(*terms)
     expected_gradient, expected_hessian = energy.normal_equations(
         case.clump,
         case.seeds,
@@ -413,7 +432,8 @@ def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case,
     assert_close(gradient, expected_gradient, 1e-9)
     assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
     assert np.all(pairs[:, 0] < pairs[:, 1])
-    np.testing.assert_array_equal(last, -1)
+    for term in (terms[0], terms[2]):
+        np.testing.assert_array_equal(term.last, -1)
     eigenvalues = np.linalg.eigvalsh(dense(blocks, pairs, shared).reshape(gradient.size, gradient.size))
     assert eigenvalues[0] >= -1e-9 * max(eigenvalues[-1], 1.0)
 
@@ -429,41 +449,9 @@ def test_cells_whose_outlines_do_not_meet_share_no_block():
         np.zeros((3, 36)),
         np.zeros((3, 36)),
     )
-    left, _ = case.cover()
-    last = np.full(clump.size, -1, dtype=np.int32)
-    _, _, pairs, shared = _kernels.normal_equations(
-        *case.places, case.radii, case.basis, 1.5, case.table, clump * 1.0, left, last, case.targets, case.precisions
-    )
+    _, _, pairs, shared = case.compiled_equations(Discrepancy(clump))
     np.testing.assert_array_equal(pairs, [[0, 1]])
     assert np.all(shared > 0)
-
-
-# The polar table
-
-
-@pytest.mark.parametrize(("rays", "reach"), [(16, 5), (17, 16), (90, 32), (360, 20)])
-def test_the_polar_table_holds_every_pixel_within_reach_once(rays, reach):
-    table = energy.polar_table(rays, reach)
-    pixels = set(zip(table.rows.tolist(), table.columns.tolist(), strict=True))
-    span = range(-reach, reach + 1)
-    assert pixels == {(row, column) for row in span for column in span if np.hypot(row, column) <= reach}
-    assert len(table.rows) == len(pixels)
-    assert table.starts[0] == 0
-    assert table.starts[-1] == len(pixels)
-
-
-@pytest.mark.parametrize(("rays", "reach"), [(16, 12), (37, 20), (360, 20)])
-def test_the_polar_table_runs_sector_by_sector_from_near_to_far(rays, reach):
-    table = energy.polar_table(rays, reach)
-    np.testing.assert_allclose(table.distances, np.hypot(table.rows, table.columns))
-    assert table.fractions.min() >= 0
-    assert table.fractions.max() <= 1
-    for sector in range(rays):
-        own = slice(table.starts[sector], table.starts[sector + 1])
-        assert np.all(np.diff(table.distances[own]) >= 0)
-        angles = (sector + table.fractions[own]) * 2 * np.pi / rays
-        np.testing.assert_allclose(table.rows[own], table.distances[own] * np.sin(angles), atol=1e-9)
-        np.testing.assert_allclose(table.columns[own], table.distances[own] * np.cos(angles), atol=1e-9)
 
 
 # The trust region

@@ -8,6 +8,7 @@ import pytest
 from declump.evidence import Evidence
 from declump.evolution.objective import POSE_UNITS, ClumpObjective
 from declump.evolution.settings import SETTINGS
+from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term
 from declump.records.clump import Clump, split_clumps
 from declump.shapes.prior import ShapePrior
 
@@ -30,44 +31,6 @@ def hypothesis(prior: ShapePrior, scale: float, coefficients: np.ndarray, log_sc
     return scale * np.exp(log_scale) * prior.instance(coefficients * np.sqrt(prior.variances))
 
 
-# How proposals are taken in
-
-
-def test_proposals_go_before_the_reach_where_they_know_something(default):
-    radii, std = np.full((2, 360), 33.0), np.full((2, 360), np.inf)
-    std[0, :90] = 4.0
-    known = np.isfinite(std)
-    settings = replace(JOINT, ray_weight=0.5, ray_floor=0.1, robustness=2.0)
-    without = ClumpObjective(a_clump(), default, settings, 0.5)
-    told = ClumpObjective(a_clump(), default, settings, 0.5, Evidence(radii, std))
-    mean_radius = 0.5 * default.mean.mean()
-    spread = np.hypot(4.0, 0.1 * mean_radius)
-    np.testing.assert_array_equal(told.targets, np.where(known, 33, without.targets))
-    np.testing.assert_array_equal(told.precisions[~known], without.precisions[~known])
-    np.testing.assert_allclose(told.precisions[known] * 360 * spread**2, 0.5 * np.pi * mean_radius**2)
-    np.testing.assert_allclose(told.tolerances, np.where(known, 2 * spread, np.inf))
-    assert told.proposed.tolist() == [True, False]
-    np.testing.assert_array_equal(told.start().parameters[1], without.start().parameters[1])
-
-
-@pytest.mark.parametrize("rays", [16, 90, 360])
-def test_what_a_cell_one_deviation_off_costs_does_not_depend_on_the_number_of_rays(rays):
-    rigid = ShapePrior(np.full(rays, 20.0), np.empty((rays, 0)), np.empty(0))
-    settings = replace(JOINT, ray_floor=0.0, robustness=np.inf)
-    evidence = Evidence(np.full((2, rays), 25.0), np.full((2, rays), 3.0))
-    objective = ClumpObjective(a_clump(), rigid, settings, 1.0, evidence)
-    cost = np.sum(objective.precisions * 3.0**2, axis=1)
-    np.testing.assert_allclose(cost, settings.ray_weight * np.pi * 20.0**2)
-
-
-def test_evidence_without_weight_is_not_heeded(default):
-    evidence = Evidence(np.full((2, 360), 33.0), np.ones((2, 360)), np.ones((64, 72)), np.ones((64, 72)))
-    objective = ClumpObjective(a_clump(), default, replace(JOINT, ray_weight=0.0, layer_weight=0.0), 0.5, evidence)
-    assert objective.tolerances is None
-    assert objective.layering is None
-    assert not objective.proposed.any()
-
-
 # Where the evolution starts
 
 
@@ -88,11 +51,11 @@ def test_the_start_costs_least_of_all_hypotheses_near_it(default):
     radii = np.maximum(0.5 * default.mean * rng.uniform(0.9, 1.1, (2, 360)), 1)
     std = rng.uniform(0.5, 6, radii.shape)
     objective = ClumpObjective(a_clump(), default, replace(JOINT, robustness=np.inf), 0.5, Evidence(radii, std))
-    start = objective.start()
+    start, expected, prices = objective.start(), objective.terms.expected, objective.terms.shape.prices
 
     def cost(parameters: np.ndarray) -> np.ndarray:
-        off = objective.state(parameters).radii - objective.targets
-        return np.sum(objective.precisions * off**2, axis=1) + np.sum(objective.penalties * parameters**2, axis=1)
+        off = objective.evaluate(parameters).radii - expected.targets
+        return np.sum(expected.precisions * off**2, axis=1) + np.sum(prices * parameters**2, axis=1)
 
     lowest = cost(start.parameters)
     for index in range(start.parameters.shape[1] - 1):
@@ -125,3 +88,57 @@ def test_a_prior_without_modes_starts_at_the_size_of_its_proposal():
     evidence = Evidence(np.full((2, 72), 30.0), np.full((2, 72), 0.1))
     start = ClumpObjective(a_clump(), rigid, JOINT, 1.0, evidence).start()
     np.testing.assert_allclose(start.radii, 30, atol=0.5)
+
+
+def test_a_cell_without_a_proposal_starts_as_if_there_were_none(default):
+    std = np.full((2, 360), np.inf)
+    std[0, :90] = 4.0
+    without = ClumpObjective(a_clump(), default, JOINT, 0.5).start()
+    told = ClumpObjective(a_clump(), default, JOINT, 0.5, Evidence(np.full((2, 360), 33.0), std)).start()
+    np.testing.assert_array_equal(told.parameters[1], without.parameters[1])
+    assert np.any(told.parameters[0] != without.parameters[0])
+
+
+# The sum of the terms
+
+
+class Marker(Term):
+    """A term of everything: the sum of radii and of parameters, squared."""
+
+    def __init__(self) -> None:
+        self.followed: list[np.ndarray] = []
+
+    def follow(self, outlines: SoftOutlines) -> None:
+        self.followed.append(outlines.radii)
+
+    def value(self, parameters: np.ndarray, outlines: SoftOutlines) -> float:
+        assert self.followed[-1] is outlines.radii
+        return float(np.sum(outlines.radii**2) + np.sum(parameters**2))
+
+    def add_by_radius(self, outlines: SoftOutlines, derivatives: RadiusDerivatives) -> None:
+        derivatives.by_radius[...] += 2 * outlines.radii
+        derivatives.diagonal[...] += 2
+
+    def add_by_parameter(self, parameters: np.ndarray, gradient: np.ndarray, blocks: np.ndarray) -> None:
+        gradient += 2 * parameters
+        blocks += 2 * np.eye(parameters.shape[1])
+
+
+def test_a_term_more_is_a_summand_more_in_value_gradient_and_hessian(default):
+    plain, more = (ClumpObjective(a_clump(), default, JOINT, 0.5) for _ in range(2))
+    marker = Marker()
+    more.terms = replace(more.terms, every=(*more.terms.every, marker))
+    parameters = np.random.default_rng(0).uniform(-1, 1, plain.start().parameters.shape)
+    one, two = plain.evaluate(parameters), more.evaluate(parameters)
+    assert two.energy - one.energy == pytest.approx(np.sum(one.radii**2) + np.sum(parameters**2))
+    models = plain.build_model(one), more.build_model(two)
+    by_radius = np.einsum("nk,nkp->np", 2 * one.radii, one.basis)
+    np.testing.assert_allclose(models[1].gradient - models[0].gradient, by_radius + 2 * parameters, rtol=1e-6)
+    squares = np.einsum("nkp,nkq->npq", 2 * one.basis, one.basis) + 2 * np.eye(parameters.shape[1])
+    np.testing.assert_allclose(models[1].blocks - models[0].blocks, squares, rtol=1e-6, atol=1e-6)
+    assert len(marker.followed) == 1
+    other = more.evaluate(1.1 * parameters)
+    more.build_model(two)
+    assert [radii is own for radii, own in zip(marker.followed, (two.radii, other.radii, two.radii), strict=True)] == [
+        True
+    ] * 3

@@ -75,9 +75,9 @@ def test_radii_move_towards_the_edge_and_never_past_it(number):
 
 def test_following_explains_a_clump_no_worse_and_is_left_out_when_not_asked_for():
     smear = declump.simulate.smear((300, 300), cells=5, overlap=0.4, rng=3)
-    plain = replace(SETTINGS["joint"], follow=0.0)
+    plain = replace(SETTINGS["joint"], snap=0.0)
     before, after = (declump.evolve(smear.clump, smear.seeds, setting=setting) for setting in (plain, "joint"))
     assert (after.energy <= before.energy).all()
     assert after.energy.sum() < before.energy.sum()
-    assert SETTINGS["paper"].follow == 0
+    assert SETTINGS["paper"].snap == 0
     assert declump.score(smear.cells, after.masks).dice_all > declump.score(smear.cells, before.masks).dice_all

@@ -12,7 +12,7 @@ from declump.evolution import energy
 from declump.evolution.objective import ClumpObjective
 from declump.evolution.settings import SETTINGS
 from declump.evolution.trust_region import Evolution, evolve_clump
-from declump.records.clump import Clump, select_evidence, split_clumps
+from declump.records.clump import Clump, split_clumps
 from declump.shapes import contours
 from declump.shapes.prior import ShapePrior
 from declump.shapes.reach import ReachModel
@@ -161,13 +161,13 @@ def test_the_soft_energy_never_rises_in_the_joint_setting(default, monkeypatch, 
     masks, seeds = smear_clump(number)
     clump, scale = clump_of(masks, seeds), scale_for(masks, default)
     states = []
-    model = ClumpObjective.model
+    model = ClumpObjective.build_model
 
     def recording(self, state):
         states.append((self, state))
         return model(self, state)
 
-    monkeypatch.setattr(ClumpObjective, "model", recording)
+    monkeypatch.setattr(ClumpObjective, "build_model", recording)
     shown: list[np.ndarray] = []
     result = evolve_clump(clump, default, JOINT, scale=scale, on_step=lambda radii: shown.append(radii.copy()))
     energies = [state.energy for _, state in states]
@@ -176,8 +176,8 @@ def test_the_soft_energy_never_rises_in_the_joint_setting(default, monkeypatch, 
     for (objective, state), radii in zip(states, shown, strict=False):
         np.testing.assert_array_equal(state.radii, radii)
         expected = energy.soft_discrepancy(clump.mask, clump.seeds, state.radii, objective.softness)
-        expected += energy.ray_misfit(state.radii, objective.targets, objective.precisions)
-        expected += np.sum(objective.penalties * state.parameters**2)
+        expected += energy.ray_misfit(state.radii, *objective.terms.expected[:3])
+        expected += np.sum(objective.terms.shape.prices * state.parameters**2)
         assert state.energy == pytest.approx(expected, rel=1e-9)
     assert len(shown) == len(result.history)
 
@@ -272,14 +272,14 @@ def test_it_stops_at_the_bound_on_steps(default):
 @pytest.mark.parametrize("accept", [0.24, 0.5, 0.9])
 def test_it_ends_however_much_a_step_must_bring(default, monkeypatch, accept):
     masks, seeds = smear_clump(0)
-    moved, tries = ClumpObjective.moved, []
+    moved, tries = ClumpObjective.move, []
 
     def counting(self, state, step):
         tries.append(1)
         assert len(tries) < 500, "the same step is tried for ever"
         return moved(self, state, step)
 
-    monkeypatch.setattr(ClumpObjective, "moved", counting)
+    monkeypatch.setattr(ClumpObjective, "move", counting)
     settings = replace(JOINT, accept=accept, min_decrease=0.0)
     result = evolve_clump(clump_of(masks, seeds), default, settings, scale=scale_for(masks, default))
     assert result.history[-1] < result.history[0]
@@ -334,7 +334,7 @@ def true_radii(masks: np.ndarray, seeds: np.ndarray, rays: int = 360) -> np.ndar
 def layers_of(masks: np.ndarray, clump: Clump, std: float = 0.2) -> Evidence:
     """The true number of layers in the crop of a clump."""
     whole = masks.sum(axis=0)
-    return select_evidence(clump, Evidence(layers=whole, layers_std=np.full(whole.shape, std)))
+    return Evidence(layers=whole, layers_std=np.full(whole.shape, std)).restrict(clump)
 
 
 @pytest.mark.parametrize("settings", [JOINT, PAPER])
@@ -374,27 +374,27 @@ def test_the_soft_energy_with_evidence_is_the_readable_one_and_never_rises(defau
     std[:, 100:200] = np.inf
     evidence = replace(layers_of(masks, clump), radii=1.1 * true_radii(masks, seeds), radii_std=std)
     states = []
-    model = ClumpObjective.model
+    model = ClumpObjective.build_model
 
     def recording(self, state):
         states.append((self, state))
         return model(self, state)
 
-    monkeypatch.setattr(ClumpObjective, "model", recording)
+    monkeypatch.setattr(ClumpObjective, "build_model", recording)
     evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
     assert len(states) > 2
     assert np.all(np.diff([state.energy for _, state in states]) < 0)
     for objective, state in states:
-        layers = energy.Layers(*objective.layering.maps[:3])
+        layers = energy.Layers(*objective.terms.every[-1].maps[:3])
         expected = energy.soft_discrepancy(clump.mask, clump.seeds, state.radii, objective.softness)
         expected += energy.layer_misfit(layers, clump.seeds, state.radii, objective.softness)
-        expected += energy.ray_misfit(state.radii, objective.targets, objective.precisions, objective.tolerances)
-        expected += np.sum(objective.penalties * state.parameters**2)
+        expected += energy.ray_misfit(state.radii, *objective.terms.expected[:3])
+        expected += np.sum(objective.terms.shape.prices * state.parameters**2)
         assert state.energy == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
-def test_a_perfect_proposal_with_little_doubt_is_followed(default, number):
+def test_a_perfect_proposal_with_a_small_std_is_followed(default, number):
     masks, seeds = smear_clump(number)
     clump, scale = clump_of(masks, seeds), scale_for(masks, default)
     evidence = Evidence(radii=true_radii(masks, seeds), radii_std=np.full((len(seeds), 360), 0.5))

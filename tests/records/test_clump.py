@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from declump.evidence import Evidence
-from declump.records.clump import check_mask, seed_pixels, select_evidence, split_clumps
+from declump.records.clump import check_mask, seed_pixels, split_clumps
 
 numbers = st.integers(0, 2**32 - 1)
 
@@ -92,28 +91,6 @@ def test_the_crop_is_as_wide_as_asked_for_unless_the_image_ends():
         assert (rows.min() + crop.origin[0], columns.min() + crop.origin[1]) == (100, 140)
         assert (crop.seeds[0] + crop.origin).tolist() == [110, 160]
     assert clump.with_room(1000).mask.shape == mask.shape
-
-
-@pytest.mark.parametrize("room", [0, 3, 50])
-def test_evidence_of_a_clump_is_that_of_its_cells_and_its_crop(room):
-    rng = np.random.default_rng(0)
-    mask = np.zeros((40, 60), dtype=bool)
-    mask[10:20, 10:30], mask[10:20, 33:50] = True, True
-    layers, std = rng.uniform(0, 3, (2, 40, 60))
-    radii = rng.uniform(1, 9, (3, 36))
-    evidence = Evidence(radii, radii / 2, layers, std)
-    clumps = [clump.with_room(room) for clump in split_clumps(mask, [(12, 40), (15, 15), (15, 45)])]
-    for clump, cells in zip(clumps, ([1], [0, 2]), strict=True):
-        own = select_evidence(clump, evidence)
-        own.check(len(cells), clump.mask.shape)
-        np.testing.assert_array_equal(own.radii, radii[cells])
-        np.testing.assert_array_equal(own.radii_std, radii[cells] / 2)
-        rows, columns = np.indices(clump.mask.shape) + np.reshape(clump.origin, (2, 1, 1))
-        np.testing.assert_array_equal(own.layers, np.where(clump.mask, layers[rows, columns], 0))
-        np.testing.assert_array_equal(own.layers_std, std[rows, columns])
-    nothing = select_evidence(clumps[0], Evidence())
-    assert nothing.radii is None
-    assert nothing.layers is None
 
 
 def test_an_empty_mask_has_no_clumps():

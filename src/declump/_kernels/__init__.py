@@ -7,10 +7,10 @@ long to compile.
 Shapes are written in these letters: N cells of a clump, K rays, P parameters a cell, H rows and W columns.
 """
 
-from declump._kernels.discrepancy import cover, hard_discrepancy, soft_discrepancy
-from declump._kernels.layers import count_layers, layer_misfit
-from declump._kernels.model import normal_equations
-from declump._kernels.poses import pose, rotation_taps
+from declump._kernels.discrepancy import cover, gather_discrepancy, hard_discrepancy, soft_discrepancy
+from declump._kernels.layers import count_layers, gather_layers, layer_misfit
+from declump._kernels.poses import pose
+from declump._kernels.projection import own_blocks, shared_blocks
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
@@ -21,15 +21,17 @@ __all__ = [
     "cover",
     "fill_contour",
     "first_exits",
+    "gather_discrepancy",
+    "gather_layers",
     "hard_discrepancy",
     "largest_copy",
     "layer_misfit",
-    "normal_equations",
     "outermost_crossings",
+    "own_blocks",
     "points_inside",
     "pose",
     "predicted_decrease",
-    "rotation_taps",
+    "shared_blocks",
     "soft_discrepancy",
     "truncated_conjugate_gradient",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Table
+from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Meetings, PolarTable
 
 
 @njit(cache=True, nogil=True)
@@ -21,7 +21,7 @@ def entries_within(distances: Floats, first: int, end: int, limit: float) -> int
 
 
 @njit(cache=True, nogil=True)
-def outline_bands(radii: Floats, softness: float, table: Table) -> tuple[Ints, int]:
+def outline_bands(radii: Floats, softness: float, table: PolarTable) -> tuple[Ints, int]:
     """First and end entry (N, K, 2) of the band round each outline, sector by sector, and how many lie in all."""
     starts, _, _, distances, _ = table
     cells, rays = radii.shape
@@ -43,15 +43,14 @@ def cover(
     columns: Ints,
     radii: Floats,
     softness: float,
-    table: Table,
+    table: PolarTable,
     left: Floats,
     touched: Ints,
 ) -> int:
     """Multiply into ``left`` (H, W; ones before) what every cell leaves uncovered; give the number of pixels touched.
 
-    ``table`` is a :class:`declump.evolution.energy.PolarTable`: the pixels round a seed, sector by sector, from near to
-    far, so that only the pixels a cell can reach are visited. ``touched`` receives the flat indices of pixels below
-    one.
+    Only the pixels of the table that a cell can reach are visited. ``touched`` receives the flat indices of pixels
+    below one.
     """
     starts, d_rows, d_columns, distances, fractions = table
     cells, rays = radii.shape
@@ -103,6 +102,71 @@ def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints
 
 
 @njit(cache=True, nogil=True)
+def gather_discrepancy(
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    softness: float,
+    table: PolarTable,
+    clump: Floats,
+    left: Floats,
+    last: Ints,
+    by_radius: Floats,
+    diagonal: Floats,
+    adjacent: Floats,
+) -> Meetings:
+    """Add the derivatives of the soft discrepancy by the radii: first, and second within a cell, (N, K) each.
+
+    The second ones couple a ray with itself (``diagonal``) and with the next (``adjacent``); those of two cells whose
+    outlines meet in a pixel follow from the meetings. ``left`` (H, W) is what :func:`cover` gives for these radii;
+    ``last`` (H W,) is scratch, -1 for every pixel before and after.
+    """
+    _, d_rows, d_columns, distances, fractions = table
+    cells, rays = radii.shape
+    height, width = left.shape
+    clump_flat, left_flat = clump.ravel(), left.ravel()
+    bands, capacity = outline_bands(radii, softness, table)
+    visit_cell = np.empty(capacity, dtype=np.int32)
+    visit_sector = np.empty(capacity, dtype=np.int32)
+    visit_fraction = np.empty(capacity)
+    visit_slope = np.empty(capacity)
+    visit_before = np.empty(capacity, dtype=np.int32)
+    visit_pixel = np.empty(capacity, dtype=np.int64)
+    visits = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            following = sector + 1 if sector + 1 < rays else 0
+            near, far = radii[cell, sector], radii[cell, following]
+            for entry in range(bands[cell, sector, 0], bands[cell, sector, 1]):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                if not (0 <= row < height and 0 <= column < width):
+                    continue
+                pixel = row * width + column
+                remaining = left_flat[pixel]
+                fraction = fractions[entry]
+                depth = (near + fraction * (far - near) - distances[entry]) / softness
+                if remaining == 0.0 or depth <= -1 or depth >= 1:
+                    continue
+                others = remaining / (0.5 - depth * (3 - depth * depth) / 4)
+                slope = others * 0.75 * (1 - depth * depth) / softness
+                push = 2 * (1.0 - remaining - clump_flat[pixel]) * slope
+                by_radius[cell, sector] += push * (1 - fraction)
+                by_radius[cell, following] += push * fraction
+                squared = 2 * slope * slope
+                diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
+                diagonal[cell, following] += squared * fraction * fraction
+                adjacent[cell, sector] += squared * fraction * (1 - fraction)
+                visit_cell[visits], visit_sector[visits] = cell, sector
+                visit_fraction[visits], visit_slope[visits] = fraction, slope
+                visit_before[visits], visit_pixel[visits] = last[pixel], pixel
+                last[pixel] = visits
+                visits += 1
+    for visit in range(visits):
+        last[visit_pixel[visit]] = -1
+    return visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
+
+
+@njit(cache=True, nogil=True)
 def hard_discrepancy(
     clump: Mask,
     clump_size: int,
@@ -111,7 +175,7 @@ def hard_discrepancy(
     radii: Floats,
     rises: Floats,
     runs: Floats,
-    table: Table,
+    table: PolarTable,
     union: Mask,
     touched: Ints,
 ) -> int:

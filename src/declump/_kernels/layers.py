@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from declump._kernels.discrepancy import entries_within, outline_bands
-from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, Table
+from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, PolarTable
 
 
 @njit(cache=True, nogil=True)
@@ -15,13 +15,13 @@ def count_layers(
     columns: Ints,
     radii: Floats,
     softness: float,
-    table: Table,
+    table: PolarTable,
     sums: Floats,
     touched: Ints,
 ) -> int:
     """Add to ``sums`` (H, W; zeros before) the soft coverage by every cell; give the number of pixels touched.
 
-    ``touched`` receives the flat indices of pixels above zero; see :func:`cover` for the table.
+    ``touched`` receives the flat indices of pixels above zero; see :func:`cover`.
     """
     starts, d_rows, d_columns, distances, fractions = table
     cells, rays = radii.shape
@@ -53,10 +53,10 @@ def count_layers(
 def layer_misfit(layers: LayerMaps, empty: float, touched: Ints, count: int) -> float:
     """Sum of ``weight loss(sum - count)`` over all pixels; twin of :func:`declump.evolution.energy.layer_misfit`.
 
-    ``layers`` are the counts, weights and tolerances of :class:`declump.evolution.energy.Layers` and the sums that
-    :func:`count_layers` gives; ``empty`` is the misfit without any cell.
+    ``empty`` is the misfit without any cell.
     """
-    counts, weights, tolerances, sums = layers[0].ravel(), layers[1].ravel(), layers[2].ravel(), layers[3].ravel()
+    counts, weights = layers.counts.ravel(), layers.weights.ravel()
+    tolerances, sums = layers.tolerances.ravel(), layers.sums.ravel()
     total = empty
     for place in range(count):
         pixel = touched[place]
@@ -68,26 +68,27 @@ def layer_misfit(layers: LayerMaps, empty: float, touched: Ints, count: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def gather_layers_on_rays(
+def gather_layers(
     rows: Ints,
     columns: Ints,
     radii: Floats,
     softness: float,
-    table: Table,
+    table: PolarTable,
     layers: LayerMaps,
     last: Ints,
     by_radius: Floats,
     diagonal: Floats,
     adjacent: Floats,
 ) -> Meetings:
-    """Add the derivatives of the layer misfit by the radii to those of the discrepancy, (N, K) each.
+    """Add the derivatives of the layer misfit by the radii; see :func:`gather_discrepancy`.
 
-    Other than the union, the sum feels an outline wherever it runs, inside other cells as well. The meetings are those
-    of :func:`declump._kernels.model.normal_equations`, with the weight of a pixel in their slopes.
+    Other than the union, the sum feels an outline wherever it runs, inside other cells as well. The weight of a pixel
+    is in the slopes of the meetings.
     """
     _, d_rows, d_columns, distances, fractions = table
-    height, width = layers[0].shape
-    counts, weights, tolerances, sums = layers[0].ravel(), layers[1].ravel(), layers[2].ravel(), layers[3].ravel()
+    height, width = layers.counts.shape
+    counts, weights = layers.counts.ravel(), layers.weights.ravel()
+    tolerances, sums = layers.tolerances.ravel(), layers.sums.ravel()
     cells, rays = radii.shape
     bands, capacity = outline_bands(radii, softness, table)
     visit_cell = np.empty(capacity, dtype=np.int32)

@@ -10,7 +10,10 @@ from declump._kernels.types import TAU, Floats
 
 @njit(cache=True, nogil=True)
 def rotation_taps(angle: float, rays: int) -> tuple[int, Floats, Floats]:
-    """Whole shift, four Catmull-Rom weights and their derivatives by the angle, for turning K radii by an angle."""
+    """Whole shift, four Catmull-Rom weights and their derivatives by the angle, for turning K radii by an angle.
+
+    Twin of :func:`declump.shapes.contours.rotation_taps`.
+    """
     shift = angle * rays / TAU
     whole = int(np.floor(shift))
     f = shift - whole

@@ -1,8 +1,12 @@
-"""Names for the arrays that go through the kernels."""
+"""What goes through the kernels: names for arrays, and records of arrays.
+
+The records are defined here, not in the rooms that fill them: a compiled kernel is cached with the module path of the
+types it takes.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +14,35 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]
 Mask = NDArray[np.bool_]
-Table = tuple[Ints, Ints, Ints, Floats, Floats]
-LayerMaps = tuple[Floats, Floats, Floats, Floats]
 Meetings = tuple[Ints, Ints, Floats, Floats, Ints]
+"""Visits of pixels by the bands round outlines: cell, sector, fraction and slope of each, and the visit of the same
+pixel by an earlier cell, or -1."""
 TAU = 2 * np.pi
 ON_EDGE = 1e-9
 """Twice the area in square pixels of a triangle that counts as none: a point on an edge is not inside."""
+
+
+class PolarTable(NamedTuple):
+    """Pixels round a seed that sits on a pixel centre: sector by sector, in each from near to far.
+
+    ``starts`` (K + 1,) int64 tells where each sector begins; ``rows`` and ``columns`` are offsets from the seed, int32,
+    ``distances`` in pixels, ``fractions`` how far through its sector a pixel lies, from 0 to 1.
+    """
+
+    starts: Ints
+    rows: Ints
+    columns: Ints
+    distances: Floats
+    fractions: Floats
+
+
+class LayerMaps(NamedTuple):
+    """Expected number of cells at each pixel, weight and tolerance, as in :class:`declump.evolution.energy.Layers`.
+
+    And how many cells there are, as :func:`declump._kernels.count_layers` tells. (H, W) each.
+    """
+
+    counts: Floats
+    weights: Floats
+    tolerances: Floats
+    sums: Floats

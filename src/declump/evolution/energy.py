@@ -1,6 +1,6 @@
 """The discrepancy between a clump and the union of its cells (equation 2), and its derivatives, in plain NumPy.
 
-This is the text to read; :mod:`declump._kernels` computes the same numbers fast.
+This is the text to read, and computes nothing with :mod:`declump._kernels`, which gives the same numbers fast.
 
 A cell covers a pixel at distance d from its seed by ``u = step((R - d) / softness)``, where R is its radius in the
 pixel's direction and ``step`` rises smoothly from 0 at -1 to 1 at 1. N cells cover it by ``U = 1 - prod(1 - u_i)``.
@@ -18,30 +18,14 @@ chord instead, nearer to the seed by at most ``R (1 - cos(pi / K))``: 0.004 pixe
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump import _kernels
 from declump.shapes import contours
 
 Floats = NDArray[np.float64]
-
-
-class PolarTable(NamedTuple):
-    """Pixels round a seed that sits on a pixel centre: sector by sector, in each from near to far.
-
-    ``starts`` (K + 1,) tells where each sector begins; ``rows`` and ``columns`` are offsets from the seed,
-    ``distances`` in pixels, ``fractions`` how far through its sector a pixel lies, from 0 to 1.
-    """
-
-    starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    columns: NDArray[np.int32]
-    distances: Floats
-    fractions: Floats
 
 
 class Layers(NamedTuple):
@@ -53,18 +37,6 @@ class Layers(NamedTuple):
     counts: Floats
     weights: Floats
     tolerances: Floats
-
-
-@lru_cache(maxsize=4)
-def polar_table(rays: int, reach: int) -> PolarTable:
-    """Table of all pixels within ``reach`` pixels of a seed, for K rays."""
-    rows, columns = (part.ravel() for part in np.mgrid[-reach : reach + 1, -reach : reach + 1])
-    distances, sectors, fractions = polar_coordinates(rows, columns, rays)
-    order = np.lexsort((distances, sectors))
-    order = order[distances[order] <= reach]
-    starts = np.searchsorted(sectors[order], np.arange(rays + 1))
-    offsets = rows[order].astype(np.int32), columns[order].astype(np.int32)
-    return PolarTable(starts, *offsets, distances[order], fractions[order])
 
 
 def polar_coordinates(
@@ -105,7 +77,7 @@ def pose(mean: Floats, modes: Floats, coefficients: Floats, log_scale: float, ro
     """
     shape, scale = mean + modes @ coefficients, np.exp(log_scale)
     radii = scale * contours.rotate(shape, rotation)
-    whole, _, slopes = _kernels.rotation_taps(float(rotation), mean.size)
+    whole, _, slopes = contours.rotation_taps(float(rotation), mean.size)
     turning = np.sum([slope * np.roll(shape, whole + tap - 1) for tap, slope in enumerate(slopes)], axis=0)
     return radii, np.column_stack([scale * contours.rotate(modes.T, rotation).T, radii, scale * turning])
 
@@ -119,9 +91,9 @@ def hard_discrepancy(clump: NDArray[np.bool_], seeds: NDArray[np.int64], radii: 
     seeds : (N, 2) int
     radii : (N, K)
     """
-    union = np.zeros(clump.shape, dtype=np.bool_)
+    union, pixels = np.zeros(clump.shape, dtype=np.bool_), np.moveaxis(np.indices(clump.shape), 0, -1)
     for seed, radius in zip(seeds, radii, strict=True):
-        union |= contours.to_mask(seed, radius, clump.shape)
+        union |= contours.inside(pixels, seed, radius)
     return int(np.sum(union != clump))
 
 

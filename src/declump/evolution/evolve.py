@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.snapping import snap_to_boundary
 from declump.evolution.trust_region import Evolution, evolve_clump
-from declump.records.clump import Clump, SeedOutsideWarning, check_mask, seed_pixels, select_evidence, split_clumps
+from declump.records.clump import Clump, SeedOutsideWarning, check_mask, seed_pixels, split_clumps
 from declump.records.evidence import Evidence
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.shapes import contours
@@ -61,7 +61,7 @@ def evolve(
         of its pixel.
     evidence : Evidence, optional
         What is known of the objects beside the mask: proposals of their outlines, one row a seed, and of the number of
-        layers, each with its doubt. Heeded by ``"joint"`` alone.
+        layers, each with its standard deviation. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
         What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
     setting : "joint", "paper" or Settings
@@ -162,13 +162,13 @@ def evolve_at_resolution(
     """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
     size = scale * prior.mean.mean()
     clump = clump.with_room(int(ROOM * size))
-    own = None if evidence is None else select_evidence(clump, evidence)
+    own = None if evidence is None else evidence.restrict(clump)
     stride = min(int(np.ceil(size / MAX_RADIUS)), *clump.mask.shape)
     if stride == 1:
         return solver(clump, prior, settings, scale=scale, evidence=own)
     mask = np.ascontiguousarray(clump.mask[stride // 2 :: stride, stride // 2 :: stride])
     seeds = np.minimum(clump.seeds // stride, np.array(mask.shape) - 1)
-    own = None if own is None else own.strided(stride)
+    own = None if own is None else own.stride(stride)
     coarse = replace(clump, mask=mask, seeds=seeds)
     evolution = solver(coarse, prior, settings, scale=scale / stride, evidence=own)
     radii = evolution.radii * stride
@@ -177,11 +177,11 @@ def evolve_at_resolution(
 
 
 def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size: float) -> Evolution:
-    """Let outlines follow the edge of the clump, if the settings say so and that explains it no worse."""
-    if not settings.follow:
+    """Snap outlines to the edge of the clump, if the settings say so and that explains it no worse."""
+    if not settings.snap:
         return evolution
     clump = clump.with_room(int(ROOM * size))
-    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.follow)
+    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap)
     left = clump.discrepancy(radii)
     return (
         replace(evolution, radii=radii, history=(*evolution.history, left))

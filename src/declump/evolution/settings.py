@@ -26,7 +26,7 @@ class Settings:
         Weight of proposed outlines (:class:`declump.evidence.Evidence`): what a cell costs that is everywhere one
         standard deviation off its proposal, in units of the area of a disc with the mean radius.
     ray_floor : float
-        Standard deviation that is added, in quadrature, to the doubt of every proposed radius.
+        Standard deviation that is added, in quadrature, to that of every proposed radius.
     layer_weight : float
         Weight of a pixel of the proposed number of layers where that is certain, in units of one of the clump.
     robustness : float
@@ -46,10 +46,9 @@ class Settings:
         The evolution stops when a step gains less than this share of the energy.
     steps : int
         Bound on the number of steps.
-    follow : float
-        At last, an outline is drawn to the edge of its clump where it is off it by less than this share of its mean
-        radius and no other cell covers that edge (:mod:`declump.evolution.snapping`); 0 leaves it in the hypothesis
-        set.
+    snap : float
+        At last an outline snaps to the edge of its clump where it is off it by less than this share of its mean radius
+        and no other cell covers that edge (:mod:`declump.evolution.snapping`); 0 leaves it in the hypothesis set.
     """
 
     evolve_pose: bool
@@ -67,7 +66,7 @@ class Settings:
     explained: float
     min_decrease: float
     steps: int
-    follow: float
+    snap: float
 
 
 SETTINGS = {
@@ -87,7 +86,7 @@ SETTINGS = {
         explained=0.0,
         min_decrease=1e-3,
         steps=60,
-        follow=0.2,
+        snap=0.2,
     ),
     "paper": Settings(
         evolve_pose=False,
@@ -105,6 +104,6 @@ SETTINGS = {
         explained=0.05,
         min_decrease=0.0,
         steps=60,
-        follow=0.0,
+        snap=0.0,
     ),
 }

@@ -74,7 +74,7 @@ def evolve_clump(
         Size of the objects relative to the prior's examples.
     evidence : Evidence, optional
         Of the cells of this clump, one row a cell, and of the pixels of its crop
-        (:func:`declump.records.clump.select_evidence`).
+        (:meth:`declump.Evidence.restrict`).
     on_step : callable, optional
         Called with the radii (n, K) at the start and after every accepted step.
 
@@ -86,7 +86,7 @@ def evolve_clump(
         evidence.check(len(clump.cells), clump.mask.shape)
     objective = ClumpObjective(clump, prior, settings, scale, evidence)
     state = objective.start()
-    history = [objective.hard(state.radii)]
+    history = [objective.hard_discrepancy(state.radii)]
     region = np.sqrt(len(clump.cells))
     stopped: Stopped = "bound"
     if on_step:
@@ -94,13 +94,13 @@ def evolve_clump(
     for _ in range(settings.steps):
         if history[-1] <= settings.explained * objective.size:
             break
-        model = objective.model(state)
+        model = objective.build_model(state)
         accepted = None
         while accepted is None and region > MIN_REGION:
-            step, on_border = model.step(region)
-            trial = objective.moved(state, step)
+            step, on_border = model.find_step(region)
+            trial = objective.move(state, step)
             step = trial.parameters - state.parameters
-            predicted = model.decrease(step)
+            predicted = model.predict_decrease(step)
             ratio = (state.energy - trial.energy) / predicted if predicted > 0 else -1.0
             if ratio > settings.accept:
                 accepted = trial
@@ -112,7 +112,7 @@ def evolve_clump(
             stopped = "no decrease"
             break
         gain, state = state.energy - accepted.energy, accepted
-        history.append(objective.hard(state.radii))
+        history.append(objective.hard_discrepancy(state.radii))
         if on_step:
             on_step(state.radii)
         if gain < settings.min_decrease * state.energy:

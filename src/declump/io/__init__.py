@@ -9,8 +9,8 @@ from declump.io.results import read, read_contours, write_results
 __all__ = [
     "FORMATS",
     "count_images",
-    "format_names",
     "find_metadata",
+    "format_names",
     "read",
     "read_contours",
     "read_image",

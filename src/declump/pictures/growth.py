@@ -15,7 +15,7 @@ from declump.pictures import pen
 from declump.pictures.display import mosaic, to_display
 from declump.pictures.outlines import draw_cells
 from declump.pictures.palette import COLOURS, category_colours
-from declump.records.clump import Clump, select_evidence, split_clumps
+from declump.records.clump import Clump, split_clumps
 from declump.records.evidence import Evidence
 from declump.records.segmentation import Segmentation
 from declump.shapes.prior import ShapePrior
@@ -90,7 +90,7 @@ def record_growth(
         prior,
         settings,
         scale=scale,
-        evidence=None if evidence is None else select_evidence(chosen, evidence),
+        evidence=None if evidence is None else evidence.restrict(chosen),
         on_step=lambda radii: steps.append(radii.copy()),
     )
     last = snap_evolution(chosen, evolution, settings, scale * prior.mean.mean())

@@ -78,6 +78,6 @@ def segment(
     result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
     more = find_missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
     if known is not None and len(more):
-        seeds, known = np.vstack([found.seeds, more]), known.with_unknown(len(more))
+        seeds, known = np.vstack([found.seeds, more]), known.add_unknown(len(more))
         result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting)
     return replace(result, nuclei=found.nuclei, second_nuclei=find_second_nuclei(found.nuclei))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
-from declump.records.evidence import Evidence
 from declump.shapes import contours
 
 MARGIN = 2
@@ -98,32 +97,6 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
         tight = Clump(label, labels[box] == label + 1, origin, labels.shape, cells, pixels[cells] - origin)
         clumps.append(tight.with_room(MARGIN))
     return clumps
-
-
-def select_evidence(clump: Clump, evidence: Evidence) -> Evidence:
-    """Give the part of an image's evidence that is about one clump.
-
-    Parameters
-    ----------
-    clump : Clump
-    evidence : Evidence
-        Of all seeds and the whole image.
-
-    Returns
-    -------
-    Evidence
-        One row a cell of the clump; layers in its crop. Outside the clump they are 0, whatever else lies there: cells
-        of other clumps are no layers of this one.
-    """
-    (top, left), (height, width) = clump.origin, clump.mask.shape
-    crop = np.s_[top : top + height, left : left + width]
-    return replace(
-        evidence,
-        radii=None if evidence.radii is None else evidence.radii[clump.cells],
-        radii_std=None if evidence.radii_std is None else evidence.radii_std[clump.cells],
-        layers=None if evidence.layers is None else np.where(clump.mask, evidence.layers[crop], 0.0),
-        layers_std=None if evidence.layers_std is None else evidence.layers_std[crop],
-    )
 
 
 def check_mask(mask: ArrayLike) -> NDArray[np.bool_]:

@@ -1,15 +1,132 @@
-"""Evidence beside the clump: proposals of whole outlines, and the number of layers, each with its doubt."""
+"""Evidence beside the clump: proposals of whole outlines, and the number of layers, with their standard deviations.
+
+Each kind of evidence is a small record of arrays that knows how to be checked, restricted to a clump and so on
+(:class:`EvidenceKind`); :class:`Evidence` is whatever kinds are known. Which kind becomes which term of the energy is
+told in :mod:`declump.evolution.terms.build`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.records.clump import Clump
 from declump.shapes import contours
 
 Floats = NDArray[np.float64]
+Kind = TypeVar("Kind", bound="EvidenceKind")
+
+
+class EvidenceKind(Protocol):
+    """One kind of evidence: a frozen dataclass of arrays, checked on construction.
+
+    Its fields have the names of those of :class:`Evidence` that it is given by. Every method but ``check`` gives a
+    record of the same kind, and itself where nothing is to be done.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def check(self, cells: int, shape: tuple[int, ...]) -> None:
+        """Refuse to be evidence of another number of cells, or of an image of another shape (H, W)."""
+
+    def restrict(self, clump: Clump) -> Self:
+        """Give what is about one clump: of its cells, in their order, and of the pixels of its crop."""
+
+    def stride(self, stride: int) -> Self:
+        """Give the same of an image of which every n-th pixel is kept, from the middle of the first n on."""
+
+    def resample(self, rays: int) -> Self:
+        """Give the same with another number of rays, if it has any."""
+
+    def add_unknown(self, count: int) -> Self:
+        """Give the same with that many more cells at the end, of which nothing is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedRadii:
+    """Proposed radii (N, K) of every cell in pixels, and their standard deviations, infinite where nothing is known."""
+
+    radii: Floats
+    radii_std: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together."""
+        _check_pair(self)
+        if not (self.radii_std > 0).all():
+            raise ValueError("radii_std is more than 0 everywhere: no outline is known exactly")
+
+    def check(self, cells: int, shape: tuple[int, ...]) -> None:
+        """Refuse another number of cells than there are rows."""
+        if len(self.radii) != cells:
+            raise ValueError(
+                f"evidence has one row of radii a seed, in the order of the seeds; given were {len(self.radii)} rows "
+                f"for {cells} seeds: a cell of which nothing is known has an infinite radii_std"
+            )
+
+    def restrict(self, clump: Clump) -> ProposedRadii:
+        """Give the rows of the cells of a clump."""
+        return ProposedRadii(self.radii[clump.cells], self.radii_std[clump.cells])
+
+    def stride(self, stride: int) -> ProposedRadii:
+        """Give the radii in pixels that are larger by the stride."""
+        return ProposedRadii(self.radii / stride, self.radii_std / stride)
+
+    def resample(self, rays: int) -> ProposedRadii:
+        """Interpolate between the rays; next to an unknown ray nothing is known."""
+        if self.radii.shape[1] == rays:
+            return self
+        return ProposedRadii(contours.resample(self.radii, rays), contours.resample(self.radii_std, rays))
+
+    def add_unknown(self, count: int) -> ProposedRadii:
+        """Add rows with infinite standard deviations."""
+        rows = np.ones((count, self.radii.shape[1]))
+        return ProposedRadii(np.vstack([self.radii, rows]), np.vstack([self.radii_std, np.inf * rows]))
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedLayers:
+    """Expected number of cells at each pixel (H, W), and its standard deviation."""
+
+    layers: Floats
+    layers_std: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together."""
+        _check_pair(self)
+
+    def check(self, cells: int, shape: tuple[int, ...]) -> None:
+        """Refuse an image of another shape."""
+        if self.layers.shape != shape:
+            raise ValueError(
+                f"layers have the shape of the clump mask, {tuple(shape)}; given were {self.layers.shape}: resize them"
+            )
+
+    def restrict(self, clump: Clump) -> ProposedLayers:
+        """Give the crop of a clump; outside it there are 0: cells of other clumps are no layers of this one."""
+        (top, left), (height, width) = clump.origin, clump.mask.shape
+        crop = np.s_[top : top + height, left : left + width]
+        return ProposedLayers(np.where(clump.mask, self.layers[crop], 0.0), self.layers_std[crop])
+
+    def stride(self, stride: int) -> ProposedLayers:
+        """Keep every n-th pixel."""
+        kept = np.s_[stride // 2 :: stride, stride // 2 :: stride]
+        return ProposedLayers(self.layers[kept], self.layers_std[kept])
+
+    def resample(self, rays: int) -> ProposedLayers:
+        """Layers have no rays."""
+        return self
+
+    def add_unknown(self, count: int) -> ProposedLayers:
+        """Layers are of pixels, whatever cells there are."""
+        return self
+
+
+KINDS: tuple[type[EvidenceKind], ...] = (ProposedRadii, ProposedLayers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,58 +152,67 @@ class Evidence:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
-        for field in fields(self):
-            given = getattr(self, field.name)
-            if given is not None:
-                object.__setattr__(self, field.name, np.ascontiguousarray(given, dtype=np.float64))
-        for name, values, std in (
-            ("radii", self.radii, self.radii_std),
-            ("layers", self.layers, self.layers_std),
-        ):
-            if (values is None) != (std is None):
-                raise ValueError(f"{name} and {name}_doubt are given together, or neither")
-            if values is None or std is None:
+        for part in self.parts:
+            for field in fields(part):
+                object.__setattr__(self, field.name, getattr(part, field.name))
+
+    @cached_property
+    def parts(self) -> tuple[EvidenceKind, ...]:
+        """The kinds of evidence that are known."""
+        parts = []
+        for kind in KINDS:
+            given = {field.name: getattr(self, field.name) for field in fields(kind)}
+            if all(array is None for array in given.values()):
                 continue
-            if values.ndim != 2 or values.shape != std.shape:
-                raise ValueError(
-                    f"{name} and {name}_doubt are two-dimensional and of one shape; given were {values.shape} and "
-                    f"{std.shape}"
-                )
-            if not np.isfinite(values).all() or (values < 0).any() or not (std >= 0).all():
-                raise ValueError(f"{name} are finite and not negative, {name}_doubt is at least 0; these are not")
-        if self.radii_std is not None and not (self.radii_std > 0).all():
-            raise ValueError("radii_std is more than 0 everywhere: no outline is known exactly")
+            if any(array is None for array in given.values()):
+                raise ValueError(f"{' and '.join(given)} are given together, or neither")
+            parts.append(kind(**given))
+        return tuple(parts)
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[EvidenceKind]) -> Evidence:
+        """Put kinds of evidence together."""
+        return cls(**{field.name: getattr(part, field.name) for part in parts for field in fields(part)})
+
+    def find(self, kind: type[Kind]) -> Kind | None:
+        """Give the part of a kind, if it is known."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def check(self, cells: int, shape: tuple[int, ...]) -> None:
         """Refuse to be evidence of another number of cells, or of an image of another shape."""
-        if self.radii is not None and len(self.radii) != cells:
-            raise ValueError(
-                f"evidence has one row of radii a seed, in the order of the seeds; given were {len(self.radii)} rows "
-                f"for {cells} seeds: a cell of which nothing is known has infinite doubt"
-            )
-        if self.layers is not None and self.layers.shape != shape:
-            raise ValueError(
-                f"layers have the shape of the clump mask, {tuple(shape)}; given were {self.layers.shape}: resize them"
-            )
+        for part in self.parts:
+            part.check(cells, shape)
 
-    def with_rays(self, rays: int) -> Evidence:
-        """Give the same evidence with another number of rays."""
-        if self.radii is None or self.radii_std is None or self.radii.shape[1] == rays:
-            return self
-        return replace(
-            self, radii=contours.resample(self.radii, rays), radii_std=contours.resample(self.radii_std, rays)
-        )
+    def restrict(self, clump: Clump) -> Evidence:
+        """Give the part of an image's evidence that is about one clump: one row a cell of it, layers in its crop."""
+        return self._replace_parts(lambda part: part.restrict(clump))
 
-    def with_unknown(self, count: int) -> Evidence:
-        """Give the same evidence with that many more cells at the end, of which nothing is known."""
-        if self.radii is None or self.radii_std is None:
-            return self
-        rows = np.ones((count, self.radii.shape[1]))
-        return replace(self, radii=np.vstack([self.radii, rows]), radii_std=np.vstack([self.radii_std, np.inf * rows]))
-
-    def strided(self, stride: int) -> Evidence:
+    def stride(self, stride: int) -> Evidence:
         """Give the same evidence of an image of which every n-th pixel is kept, from the middle of the first n on."""
-        kept = np.s_[stride // 2 :: stride, stride // 2 :: stride]
-        outlines = [None if part is None else part / stride for part in (self.radii, self.radii_std)]
-        layers = [None if part is None else part[kept] for part in (self.layers, self.layers_std)]
-        return Evidence(*outlines, *layers)
+        return self._replace_parts(lambda part: part.stride(stride))
+
+    def resample(self, rays: int) -> Evidence:
+        """Give the same evidence with another number of rays."""
+        return self._replace_parts(lambda part: part.resample(rays))
+
+    def add_unknown(self, count: int) -> Evidence:
+        """Give the same evidence with that many more cells at the end, of which nothing is known."""
+        return self._replace_parts(lambda part: part.add_unknown(count))
+
+    def _replace_parts(self, change: Callable[[EvidenceKind], EvidenceKind]) -> Evidence:
+        return type(self).from_parts([change(part) for part in self.parts])
+
+
+def _check_pair(part: ProposedRadii | ProposedLayers) -> None:
+    """Make two arrays, values and standard deviations, contiguous numbers; refuse them if they do not fit together."""
+    (name, values), (name_std, std) = (
+        (field.name, np.ascontiguousarray(getattr(part, field.name), dtype=np.float64)) for field in fields(part)
+    )
+    if values.ndim != 2 or values.shape != std.shape:
+        raise ValueError(
+            f"{name} and {name_std} are two-dimensional and of one shape; given were {values.shape} and {std.shape}"
+        )
+    if not np.isfinite(values).all() or (values < 0).any() or not (std >= 0).all():
+        raise ValueError(f"{name} are finite and not negative, {name_std} is at least 0; these are not")
+    object.__setattr__(part, name, values)
+    object.__setattr__(part, name_std, std)

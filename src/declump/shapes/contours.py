@@ -281,11 +281,43 @@ def rotate(radii: ArrayLike, angle: float) -> NDArray[np.float64]:
     (..., K) float64
     """
     radii = np.asarray(radii, dtype=np.float64)
-    whole, weights, _ = _kernels.rotation_taps(float(angle), radii.shape[-1])
+    whole, weights, _ = rotation_taps(float(angle), radii.shape[-1])
     return sum(
         (weight * np.roll(radii, whole + tap - 1, axis=-1) for tap, weight in enumerate(weights)),
         start=np.zeros_like(radii),
     )
+
+
+def rotation_taps(angle: float, rays: int) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
+    """Weights of the four radii that a turned radius lies between (Catmull-Rom).
+
+    Parameters
+    ----------
+    angle : float
+        Radians, from +column towards +row.
+    rays : int
+        Number of rays K.
+
+    Returns
+    -------
+    whole : int
+        A turned radius k is drawn from those at ``k - whole + 1 - tap``, taps 0 to 3.
+    weights, slopes : (4,) float64
+        What each of them weighs, and the derivatives of that by the angle.
+    """
+    density = rays / (2 * np.pi)
+    shift = angle * rays / (2 * np.pi)
+    whole = int(np.floor(shift))
+    f = shift - whole
+    # Powers as products: the compiled twin rounds alike.
+    weights = [
+        -f + 2 * f * f - f * f * f,
+        2 - 5 * f * f + 3 * f * f * f,
+        f + 4 * f * f - 3 * f * f * f,
+        -f * f + f * f * f,
+    ]
+    slopes = [-1 + 4 * f - 3 * f * f, -10 * f + 9 * f * f, 1 + 8 * f - 9 * f * f, -2 * f + 3 * f * f]
+    return whole, np.array(weights) / 2, density * np.array(slopes) / 2
 
 
 def resample(radii: ArrayLike, rays: int) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from declump._files import atomic_file
 from declump.shapes.contours import MIN_RAYS
 from declump.shapes.examples import ShapeExamples
+from declump.shapes.named import MADE, NAMES, find_shipped
 from declump.shapes.reach import ReachModel
 
 EXPLAINED = 0.995
 """Share of the variance the modes must exceed, as in the paper."""
-SHIPPED = {"default": "prior.npz", "cytoplasm": "prior.npz", "nucleus": "nucleus.npz"}
-"""Files of the priors that come with declump, by name."""
 
 
 @dataclass(frozen=True)
@@ -176,21 +174,19 @@ class ShapePrior:
         ----------
         source : str or Path
             A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"nucleus"`` (their
-            nuclei), ``"round"`` (smooth roundish things, from geometry alone;
-            :func:`declump.shapes.round.round_prior`). Or the path of a file that :meth:`save` wrote.
+            nuclei), ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path
+            of a file that :meth:`save` wrote.
 
         Returns
         -------
         ShapePrior
         """
-        if source == "round":
-            from declump.shapes.round import round_prior
-
-            return round_prior()
-        shipped = resources.files("declump") / "data"
-        path = Path(str(shipped / SHIPPED[str(source)])) if str(source) in SHIPPED else Path(source)
+        if str(source) in MADE:
+            made = MADE[str(source)]()
+            return cls(made.mean, made.modes, made.variances, card=made.card)
+        path = find_shipped(str(source)) or Path(source)
         if not path.is_file():
-            names = ", ".join(map(repr, (*SHIPPED, "round")))
+            names = ", ".join(map(repr, NAMES))
             raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or one of {names}")
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:

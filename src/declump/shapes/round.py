@@ -1,17 +1,17 @@
-"""A prior of round things from geometry alone: ellipses in all directions, seen from off their centres, a bit bumpy.
+"""Shapes of round things from geometry alone: ellipses in all directions, seen from off their centres, a bit bumpy.
 
 No direction goes before another, so the covariance of the radii of all these shapes is the same for every turn, and its
 eigenvectors are the waves round the circle: the cosine and sine of each whole number of waves, with the mean power of
 that wave among the shapes as their variance. :meth:`declump.ShapePrior.fit` on ever more turned copies of the shapes
-comes to the same; written down like this the prior is exact, and the same on every machine.
+comes to the same; written down like this it is exact, and the same on every machine.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
-
-from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +29,17 @@ EXPLAINED = 0.999
 """Share of the variance that the modes exceed: bumps are few per cent of it beside the ratio of the axes."""
 
 
-def round_prior(rays: int = 360, *, explained: float = EXPLAINED) -> ShapePrior:
-    """Make the prior that ``ShapePrior.load("round")`` gives.
+class RoundShapes(NamedTuple):
+    """Statistics of round shapes: mean (K,) in pixels, modes (K, t), variances (t,), and what they were made from."""
+
+    mean: Floats
+    modes: Floats
+    variances: Floats
+    card: dict[str, Any]
+
+
+def describe_round_shapes(rays: int = 360, *, explained: float = EXPLAINED) -> RoundShapes:
+    """Give the statistics of round shapes, of which ``ShapePrior.load("round")`` is made.
 
     Parameters
     ----------
@@ -41,10 +50,9 @@ def round_prior(rays: int = 360, *, explained: float = EXPLAINED) -> ShapePrior:
 
     Returns
     -------
-    ShapePrior
-        Without reach: what overlaps how is not known of things in general.
+    RoundShapes
     """
-    shapes = off_centre_ellipses(rays)
+    shapes = make_off_centre_ellipses(rays)
     spectrum = np.fft.rfft(shapes, axis=1) / rays
     # A wave a cos + b sin has the power |a + ib|^2 / 2, which its cosine and its sine share.
     power = np.mean(np.abs(spectrum) ** 2, axis=0)
@@ -64,10 +72,10 @@ def round_prior(rays: int = 360, *, explained: float = EXPLAINED) -> ShapePrior:
     kept = order[: int(np.searchsorted(share, explained, side="right")) + 1]
     card = {"made from": "ellipses", "aspect": list(ASPECTS), "off centre": OFF_CENTRE, "bumps": BUMPS}
     mean = np.full(rays, spectrum[:, 0].real.mean())
-    return ShapePrior(mean, np.array(modes)[kept].T, np.array(variances)[kept], card=card)
+    return RoundShapes(mean, np.array(modes)[kept].T, np.array(variances)[kept], card)
 
 
-def off_centre_ellipses(rays: int) -> Floats:
+def make_off_centre_ellipses(rays: int) -> Floats:
     """Radii (N, K) of ellipses of one area and direction, all ratios of the axes and places of the seed."""
     angles = 2 * np.pi * np.arange(rays) / rays
     aspect, offset, towards = (

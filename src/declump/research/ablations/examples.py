@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.evolution.energy import polar_table
+from declump.evolution.polar import make_polar_table
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import Evolution, Stopped
 from declump.records.clump import Clump
@@ -103,7 +103,7 @@ class _Choice:
         self.layers = np.zeros(clump.mask.shape, dtype=np.int32)
         self.directions = contours.directions(candidates.shape[2])
         reach = max(float(candidates.max()) + 1, 16.0)
-        self.table = polar_table(candidates.shape[2], 1 << int(np.ceil(np.log2(reach))))
+        self.table = make_polar_table(candidates.shape[2], 1 << int(np.ceil(np.log2(reach))))
         # At first each cell is alone with the clump: it takes what explains most of it.
         self.chosen = np.array([int(self.gains(cell).argmax()) for cell in range(len(candidates))], dtype=np.int64)
         for cell in range(len(candidates)):

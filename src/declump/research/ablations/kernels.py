@@ -6,12 +6,12 @@ import numpy as np
 from numba import njit
 
 from declump._kernels.discrepancy import entries_within
-from declump._kernels.types import ON_EDGE, Floats, Ints, Table
+from declump._kernels.types import ON_EDGE, Floats, Ints, PolarTable
 
 
 @njit(cache=True, nogil=True)
 def sum_pixel_scores(
-    pixel_scores: Ints, row: int, column: int, radii: Floats, rises: Floats, runs: Floats, table: Table
+    pixel_scores: Ints, row: int, column: int, radii: Floats, rises: Floats, runs: Floats, table: PolarTable
 ) -> Ints:
     """Sum ``worths`` (H, W) over the pixels inside each of N outlines round one seed.
 

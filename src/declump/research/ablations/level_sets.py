@@ -68,7 +68,7 @@ def evolve_clump_by_level_sets(
     cut = np.zeros(radii.shape, dtype=np.bool_)
     # What a pixel of misfit along an outline weighs against the price of a shape, as in the soft discrepancy.
     precision = 2 * np.pi * float(objective.mean.mean()) / (prior.rays * objective.softness)
-    history = [objective.hard(radii)]
+    history = [objective.hard_discrepancy(radii)]
     stopped: Stopped = "bound"
     for _ in range(settings.steps):
         if history[-1] <= settings.explained * objective.size:
@@ -78,7 +78,7 @@ def evolve_clump_by_level_sets(
             if not cut[index].all():
                 # Rays that the image border cuts tell nothing.
                 precisions = np.where(cut[index], 0.0, precision)
-                parameters[index] = objective.nearest(radii[index, None], precisions[None])[0]
+                parameters[index] = objective.find_nearest(radii[index, None], precisions[None])[0]
             hypothesis = _radii(objective, parameters[index])
             target = contours.to_mask(seed, hypothesis, shape)
             others = layers - masks[index] > 0
@@ -89,7 +89,7 @@ def evolve_clump_by_level_sets(
             outline, cut[index] = contours.outermost_crossings(moved, seed, prior.rays)
             # Beyond the image border the hypothesis goes on.
             radii[index] = np.maximum(outline, np.where(cut[index], hypothesis, 0.5))
-        history.append(objective.hard(radii))
+        history.append(objective.hard_discrepancy(radii))
         if changed <= settings.min_decrease * objective.size:
             stopped = "no decrease"
             break

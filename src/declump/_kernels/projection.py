@@ -1,0 +1,82 @@
+"""From derivatives of the energy by the radii to those by the parameters: a block-sparse Gauss-Newton Hessian.
+
+What the pixels say is gathered on the rays first, which costs little, and then carried over to the parameters here.
+With what gathers it, these are the twin of :func:`declump.evolution.energy.normal_equations`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from declump._kernels.types import Floats, Ints, Meetings
+
+
+@njit(cache=True, nogil=True)
+def own_blocks(basis: Floats, by_radius: Floats, diagonal: Floats, adjacent: Floats) -> tuple[Floats, Floats]:
+    """Gradient (N, P) and diagonal blocks (N, P, P) of the energy, by the derivatives (N, K) of it by the radii.
+
+    ``basis`` (N, K, P) are the derivatives of each cell's radii by its own parameters.
+    """
+    cells, rays, parameters = basis.shape
+    gradient = np.zeros((cells, parameters))
+    blocks = np.zeros((cells, parameters, parameters))
+    weighted = np.empty(parameters)
+    for cell in range(cells):
+        own, block = basis[cell], blocks[cell]
+        for ray in range(rays):
+            before, following = ray - 1 if ray > 0 else rays - 1, ray + 1 if ray + 1 < rays else 0
+            on, back, forth = diagonal[cell, ray], adjacent[cell, before], adjacent[cell, ray]
+            if on == 0.0:
+                continue
+            for p in range(parameters):
+                gradient[cell, p] += by_radius[cell, ray] * own[ray, p]
+                weighted[p] = on * own[ray, p] + forth * own[following, p] + back * own[before, p]
+            for p in range(parameters):
+                value = own[ray, p]
+                for q in range(parameters):
+                    block[p, q] += value * weighted[q]
+    return gradient, blocks
+
+
+@njit(cache=True, nogil=True)
+def shared_blocks(basis: Floats, meetings: Meetings) -> tuple[Ints, Floats]:
+    """Off-diagonal blocks (Q, P, P) of the pairs (Q, 2) of cells that meet, the earlier cell first."""
+    visit_cell, visit_sector, visit_fraction, visit_slope, visit_before = meetings
+    cells, rays, parameters = basis.shape
+    pair_of = np.full((cells, cells), -1, dtype=np.int32)
+    count = 0
+    for visit in range(visit_cell.size):
+        other = visit_before[visit]
+        while other >= 0:
+            if pair_of[visit_cell[other], visit_cell[visit]] < 0:
+                pair_of[visit_cell[other], visit_cell[visit]] = count
+                count += 1
+            other = visit_before[other]
+    pairs = np.empty((count, 2), dtype=np.int64)
+    for first in range(cells):
+        for second in range(cells):
+            if pair_of[first, second] >= 0:
+                pairs[pair_of[first, second], 0] = first
+                pairs[pair_of[first, second], 1] = second
+    shared = np.zeros((count, parameters, parameters))
+    later = np.empty(parameters)
+    for visit in range(visit_cell.size):
+        other = visit_before[visit]
+        if other < 0:
+            continue
+        cell, sector, fraction = visit_cell[visit], visit_sector[visit], visit_fraction[visit]
+        following = sector + 1 if sector + 1 < rays else 0
+        for q in range(parameters):
+            later[q] = (1 - fraction) * basis[cell, sector, q] + fraction * basis[cell, following, q]
+        while other >= 0:
+            earlier, sector, fraction = visit_cell[other], visit_sector[other], visit_fraction[other]
+            following = sector + 1 if sector + 1 < rays else 0
+            block = shared[pair_of[earlier, cell]]
+            factor = 2 * visit_slope[visit] * visit_slope[other]
+            for p in range(parameters):
+                value = factor * ((1 - fraction) * basis[earlier, sector, p] + fraction * basis[earlier, following, p])
+                for q in range(parameters):
+                    block[p, q] += value * later[q]
+            other = visit_before[other]
+    return pairs, shared

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from declump.evolution import energy
+from declump.evolution.polar import make_polar_table
+from declump.evolution.terms.discrepancy import Discrepancy
+from declump.evolution.terms.term import SoftOutlines
+
+
+def test_outlines_followed_before_are_forgotten():
+    rng = np.random.default_rng(1)
+    seeds, clump = np.array([[15, 20], [22, 30]]), rng.random((40, 50)) < 0.5
+    term = Discrepancy(clump)
+    for size in (18.0, 6.0, 12.0):
+        radii = rng.uniform(0.8, 1.2, (2, 48)) * size
+        outlines = SoftOutlines(*np.ascontiguousarray(seeds.T), radii, 2.0, make_polar_table(48, 32))
+        term.follow(outlines)
+        expected = energy.soft_discrepancy(clump, seeds, radii, 2.0)
+        assert term.value(np.empty((2, 0)), outlines) == pytest.approx(expected)
+        assert term.count_pixels(outlines) == energy.hard_discrepancy(clump, seeds, radii)
