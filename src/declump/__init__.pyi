@@ -22,6 +22,7 @@ from .records.evidence import Evidence
 from .records.regions import Regions
 from .records.segmentation import Segmentation
 from .regions.find import find_regions
+from .regions.options import RegionOptions
 from .shapes.contours import ShapeExamples, shape_examples
 from .shapes.prior import ShapePrior
 from .training.prior import learn_prior
@@ -29,6 +30,7 @@ from .training.prior import learn_prior
 __all__ = [
     "Evidence",
     "Measurements",
+    "RegionOptions",
     "Regions",
     "Score",
     "Segmentation",

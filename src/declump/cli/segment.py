@@ -165,7 +165,7 @@ def _told(outcome: Outcome) -> str:
         return f"failed: {_reason(outcome)}"
     size, origin = outcome.record["pixel_size"], outcome.record["pixel_size_from"]
     parts = [found(outcome)]
-    parts += [f"pixels of {size:g} µm ({origin})"] if size and origin != "--pixel-size" else []
+    parts += [f"pixels of {size:g} µm ({origin})"] if size and origin != "given" else []
     return ", ".join([*parts, "done earlier" if outcome.earlier else f"{outcome.seconds:.1f} s"])
 
 
@@ -202,7 +202,7 @@ def _print_places(out: Path, outcomes: Sequence[Outcome]) -> None:
     """Say where to look, for a single image in detail, and which sizes of pixels were taken from metadata."""
     records = [outcome.record for outcome in outcomes if outcome.record is not None]
     told = {(record["pixel_size_from"], record["pixel_size"]) for record in records}
-    origins = sorted(pair for pair in told if pair[0] not in (None, "--pixel-size"))
+    origins = sorted(pair for pair in told if pair[0] not in (None, "given"))
     for origin, size in origins[:3]:
         typer.echo(f"pixels    {size:g} µm by {origin}")
     if len(origins) > 3:
