@@ -25,9 +25,11 @@ from declump.evaluation import Score, pool
 from declump.evidence import Evidence
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
+from declump.evidence.proposals import RayProposer
 from declump.models import read_card
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions, find_regions
+from declump.regions.channels import ImageChannels
 from pages import ROOT, commit, replace_part
 
 READERS = {"ISBI 2015": isbi2015, "ISBI 2014": isbi2014}
@@ -43,6 +45,11 @@ class Case:
     rays: Path
 
     @property
+    def proposer(self) -> RayProposer:
+        """The ray network that did not see the image, a fresh one, so that no measured time profits from another."""
+        return RayProposer(ImageChannels(self.image.image), self.rays)
+
+    @property
     def true(self) -> Regions:
         """True regions, with the layers that the network found."""
         labels = self.image.nucleus_labels
@@ -54,14 +61,14 @@ class Case:
 
 
 def evolved(case: Case, regions: Regions, kind: str) -> Segmentation:
-    evidence = collect_evidence(case.image.image, regions, kind, model=case.rays)
+    evidence = collect_evidence(regions, kind, case.proposer)
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
 
 
 def proposed(case: Case, regions: Regions) -> Segmentation:
     """What the ray network says, without any evolution."""
-    evidence = collect_evidence(case.image.image, regions, "rays", model=case.rays)
-    assert evidence is not None and evidence.radii is not None
+    evidence = case.proposer.propose(regions)
+    assert evidence.radii is not None
     nowhere = np.zeros(len(regions.seeds), np.int64)
     return Segmentation(regions.clump.shape, regions.seeds, evidence.resample(360).radii, nowhere)
 
@@ -107,7 +114,7 @@ def explaining_nothing(found: Segmentation, _: np.ndarray) -> np.ndarray:
 
 
 def with_candidates(case: Case) -> Segmentation:
-    return evolved(case, confirm_candidates(case.image.image, case.found, model=case.rays), "rays")
+    return evolved(case, confirm_candidates(case.found, case.proposer), "rays")
 
 
 def with_missing_seeds(case: Case) -> Segmentation:
@@ -191,7 +198,7 @@ def calibration(cases: list[Case]) -> list[str]:
     """How often the true outline lies within so many standard deviations of the proposal, by the doubt."""
     off, doubts = [], []
     for case in cases:
-        evidence = collect_evidence(case.image.image, case.true, "rays", model=case.rays)
+        evidence = case.proposer.propose(case.true)
         examples = declump.shape_examples(case.image.cells, case.true.seeds, rays=evidence.radii.shape[1])
         whole = ~examples.cut
         off.append(np.abs(evidence.radii - examples.radii)[whole].ravel())

@@ -16,10 +16,10 @@ import numpy as np
 
 from choosing import chosen
 from declump.datasets import isbi2014, isbi2015
-from declump.models import read_card
+from declump.models import NUCLEUS_DIAMETER
 from declump.regions.channels import to_channels
-from declump.regions.find import NUCLEUS_DIAMETER, read_maps
-from declump.regions.inference import region_maps
+from declump.regions.find import read_maps
+from declump.regions.inference import open_region_model, region_maps
 from declump.regions.nuclei import RULES, NucleusRules
 from detection import detected
 from pages import ROOT
@@ -39,12 +39,14 @@ MIN_GAIN = 0.002
 
 def seen_by(model: Path, data: Path) -> dict[str, list[tuple]]:
     """Maps, channels and true nuclei of the images that a model did not see, by data set."""
-    unseen = set(read_card(model)["held out"])
+    network = open_region_model(model)
+    unseen = set(network.card["held out"])
     return {
         name: [
-            (region_maps(image.image, model), to_channels(image.image), image.nucleus_labels, len(image.cells))
+            (region_maps(channels, network), channels, image.nucleus_labels, len(image.cells))
             for image in reader.read(data / name)
             if image.name in unseen
+            for channels in (to_channels(image.image),)
         ]
         for name, reader in (("isbi2015", isbi2015), ("isbi2014", isbi2014))
     }
@@ -52,8 +54,8 @@ def seen_by(model: Path, data: Path) -> dict[str, list[tuple]]:
 
 def f1(examples: list[tuple], rules: NucleusRules) -> float:
     counts = np.zeros(3)
-    for maps, seen, true, cells in examples:
-        found = read_maps(maps, seen, NUCLEUS_DIAMETER, rules=rules).nuclei
+    for maps, channels, true, cells in examples:
+        found = read_maps(maps, channels, NUCLEUS_DIAMETER, rules=rules).nuclei
         counts += [detected(found, true), found.max(), cells]
     return 2 * counts[0] / (counts[1] + counts[2])
 

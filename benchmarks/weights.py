@@ -47,7 +47,7 @@ def ready(cases: list[Case], kind: str) -> list[Ready]:
     for case in cases:
         parts = []
         for matching, regions in (("order", case.true), ("greedy", case.found)):
-            evidence = collect_evidence(case.image.image, regions, kind, model=case.rays)
+            evidence = collect_evidence(regions, kind, case.proposer)
             parts += [(matching, regions, evidence), (matching, regions, with_wrong(evidence))]
         result.append((case, parts))
     return result

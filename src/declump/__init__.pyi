@@ -26,6 +26,7 @@ from .records.evidence import Evidence
 from .records.regions import Regions, seeds_from_labels
 from .records.segmentation import Segmentation
 from .regions.find import find_regions
+from .regions.options import RegionOptions
 from .shapes.examples import ShapeExamples, shape_examples
 from .shapes.prior import ShapePrior
 from .training.prior import learn_prior
@@ -33,6 +34,7 @@ from .training.prior import learn_prior
 __all__ = [
     "Evidence",
     "Measurements",
+    "RegionOptions",
     "Regions",
     "Score",
     "SeedOutsideWarning",

@@ -4,13 +4,59 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 THREADS = "DECLUMP_THREADS"
 """Environment variable with the number of threads of a network; by default as many as there are cores."""
+DIAMETER_ENTRY = "nucleus diameter"
+"""Entry of a card: usual diameter in pixels of a nucleus in the images that the model was trained on."""
+NUCLEUS_DIAMETER = 22.0
+"""What a card without that entry means."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """An open network.
+
+    Attributes
+    ----------
+    path : Path
+    kind : str
+        What it is called in sentences: "region model".
+    card : mapping
+        What is written in the file: what the model was made from, and what it has to be run with.
+    session : onnxruntime.InferenceSession
+    """
+
+    path: Path
+    kind: str
+    card: Mapping[str, Any]
+    session: Any
+
+    @property
+    def nucleus_diameter(self) -> float:
+        """Usual diameter in pixels of a nucleus in the images that it was trained on."""
+        return float(self.card.get(DIAMETER_ENTRY, NUCLEUS_DIAMETER))
+
+    def check_input(self, *sizes: int | None) -> None:
+        """Refuse to be run with an input ``image`` of other sizes after the batch; None where any size will do."""
+        inputs = self.session.get_inputs()
+        fits = len(inputs) == 1 and inputs[0].name == "image" and len(inputs[0].shape) == 1 + len(sizes)
+        if not fits or any(size not in (None, own) for size, own in zip(sizes, inputs[0].shape[1:], strict=True)):
+            raise ValueError(f"{self.path} is not a {self.kind} that declump wrote: its inputs and outputs are others")
+
+    def run(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Give the network's output for one input, without the axis of the batch."""
+        (output,) = self.session.run(None, {"image": image[None]})
+        return np.asarray(output[0])
 
 
 def model_path(model: str | Path, shipped: str) -> Path:
@@ -19,16 +65,14 @@ def model_path(model: str | Path, shipped: str) -> Path:
 
 
 def read_card(model: Path) -> dict[str, Any]:
-    """Read what is written in a model of what it was made from."""
+    """Read what is written in a model of what it was made from, and of what it has to be run with."""
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
-    card: dict[str, Any] = json.loads(session.get_modelmeta().custom_metadata_map.get("card", "{}"))
-    return card
+    return _card(onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]))
 
 
 @lru_cache(maxsize=4)
-def onnx_session(model: Path, kind: str, sizes: tuple[int | None, ...]) -> Any:
+def open_model(model: Path, kind: str) -> Model:
     """Open a network that declump wrote.
 
     Parameters
@@ -36,8 +80,6 @@ def onnx_session(model: Path, kind: str, sizes: tuple[int | None, ...]) -> Any:
     model : Path
     kind : str
         What it is called in sentences: "region model".
-    sizes : tuple of int or None
-        Sizes of the input ``image`` after the batch; None where any size will do.
     """
     import onnxruntime
 
@@ -50,14 +92,16 @@ def onnx_session(model: Path, kind: str, sizes: tuple[int | None, ...]) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        card = _card(session)
     except Exception as error:  # onnxruntime has no base class for what a damaged file leads to
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"{model} is not a {kind} that declump wrote ({reason})") from error
-    inputs = session.get_inputs()
-    fits = len(inputs) == 1 and inputs[0].name == "image" and len(inputs[0].shape) == 1 + len(sizes)
-    if not fits or any(size not in (None, given) for size, given in zip(sizes, inputs[0].shape[1:], strict=True)):
-        raise ValueError(f"{model} is not a {kind} that declump wrote: its inputs and outputs are others")
-    return session
+    return Model(model, kind, card, session)
+
+
+def _card(session: Any) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads(session.get_modelmeta().custom_metadata_map.get("card", "{}"))
+    return card
 
 
 def _threads() -> int:

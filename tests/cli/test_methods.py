@@ -12,7 +12,6 @@ from PIL import Image
 
 import declump
 from declump import simulate
-from declump.batch import Options
 from declump.compared import find_method
 
 SMEAR = simulate.smear((300, 340), cells=5, overlap=0.3, blur=0.5, debris=0, rng=1)
@@ -56,23 +55,10 @@ def test_another_method_gives_the_same_files_and_is_resumed_told_and_reported(im
 def test_what_a_method_does_not_heed_is_refused_in_one_sentence(image: Path, tmp_path: Path) -> None:
     for arguments, sentence in (
         (("snake",), "there is no method 'snake'; the methods are declump, "),
-        (("mpw", "--evidence", "rays"), "--evidence would change nothing with --method mpw; leave it out"),
+        (("mpw", "--evidence", "rays"), "evidence would change nothing with the method mpw; leave it out"),
         (("cf", "--prior", tmp_path / "none.npz"), "there is no prior at"),
     ):
         ended = run("segment", image, "-o", tmp_path / "out", "--regions", "classical", "--method", *arguments)
         assert ended.returncode == 1, arguments
         assert ended.stdout == "" and sentence in ended.stderr and ended.stderr.count("\n") == 1
         assert not (tmp_path / "out").exists()
-
-
-def test_options_tell_which_are_heeded() -> None:
-    assert Options(method="cf", prior="mine.npz").record()["method"] == "cf"
-    assert Options(evidence="rays", rays="mine.onnx", setting="paper", prior="mine.npz").method == "declump"
-    for method, given, name in (
-        ("cf", {"setting": "paper"}, "--setting"),
-        ("cf", {"rays": "mine.onnx"}, "--rays"),
-        ("mpw", {"prior": "round"}, "--prior"),
-        ("mpw", {"rays": "mine.onnx", "evidence": "clump"}, "--evidence and --rays"),
-    ):
-        with pytest.raises(ValueError, match=f"^{name} would change nothing with --method {method}; leave"):
-            Options(method=method, **given)

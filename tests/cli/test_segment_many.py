@@ -105,7 +105,7 @@ def test_killed_and_resumed_the_bytes_are_the_same(folder: Path, reference: dict
     other = run(folder, *arguments, "--resume", "--diameter", 20)
     assert other.returncode == 1 and other.stderr.count("\n") == 1 and "diameter was None, now 20.0" in other.stderr
     again = run(folder, *arguments)
-    assert again.returncode == 1 and again.stderr.count("\n") == 1 and "--resume it" in again.stderr
+    assert again.returncode == 1 and again.stderr.count("\n") == 1 and "resume it" in again.stderr
     assert gone(process.pid)
     ended = run(folder, *arguments, "--resume", "--json")
     assert ended.returncode == 1

@@ -8,7 +8,9 @@ import pytest
 import declump
 from declump import simulate
 from declump.evidence.candidates import confirm_candidates, iou
+from declump.evidence.proposals import RayProposer
 from declump.regions import Regions
+from declump.regions.channels import ImageChannels
 
 
 def discs(*cells: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +51,7 @@ def doubted(smear: simulate.Smear) -> Regions:
 
 
 def test_a_nucleus_is_borne_out_by_its_cell_and_debris_is_not(smear: simulate.Smear, doubted: Regions) -> None:
-    found = confirm_candidates(smear.image, doubted)
+    found = confirm_candidates(doubted, RayProposer(ImageChannels(smear.image)))
     assert found.candidates is None
     assert len(found.seeds) == len(smear.cells)
     assert (found.nuclei == labels(smear)).all()
@@ -64,7 +66,7 @@ def test_cells_of_candidates_are_found(smear: simulate.Smear, doubted: Regions) 
 def test_without_candidates_nothing_changes(smear: simulate.Smear, doubted: Regions) -> None:
     for candidates in (None, np.zeros_like(doubted.nuclei)):
         plain = replace(doubted, candidates=candidates)
-        assert (confirm_candidates(smear.image, plain).nuclei == doubted.nuclei).all()
+        assert (confirm_candidates(plain, RayProposer(ImageChannels(smear.image))).nuclei == doubted.nuclei).all()
 
 
 def test_candidates_of_another_image_are_refused(doubted: Regions) -> None:

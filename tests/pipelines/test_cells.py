@@ -7,7 +7,8 @@ import pytest
 
 import declump
 from declump import simulate
-from declump.evidence import Evidence
+from declump.evidence import Evidence, windows
+from declump.regions import RegionOptions, channels, classical, find
 
 SMEAR = simulate.smear((300, 320), cells=6, overlap=0.5, debris=0, rng=12)
 TRUE = declump.Regions(SMEAR.clump, np.max(SMEAR.nuclei * np.arange(1, 7)[:, None, None], axis=0).astype(np.int32))
@@ -70,3 +71,48 @@ def test_evidence_that_is_not_there_is_refused() -> None:
 
 def test_without_cells_there_is_nothing_to_propose() -> None:
     assert len(declump.segment(np.full((80, 90), 220, np.uint8))) == 0
+
+
+def test_the_image_is_prepared_once_whatever_the_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, before = [], channels.to_channels
+
+    def count(image: np.ndarray) -> np.ndarray:
+        made.append(np.shape(image))
+        return before(image)
+
+    for module in (channels, find, windows, classical):
+        monkeypatch.setattr(module, "to_channels", count)
+    for how in ({}, {"evidence": "rays+layers"}, {"regions": "classical"}, {"regions": TRUE}):
+        made.clear()
+        declump.segment(SMEAR.image, **how)
+        assert made == [SMEAR.image.shape]
+    made.clear()
+    declump.segment(SMEAR.image, diameter=33)
+    assert sorted(made) == [(200, 213, 3), SMEAR.image.shape]
+
+
+def test_options_of_the_regions_reach_them() -> None:
+    options = RegionOptions(diameter=20, cut_nuclei=True, min_nucleus_area=150)
+    found = declump.find_regions(SMEAR.image, diameter=20, cut_nuclei=True, min_nucleus_area=150)
+    whole, parts = (
+        declump.segment(SMEAR.image, regions=options),
+        declump.segment(SMEAR.image, regions=found, diameter=20),
+    )
+    assert whole.radii.tobytes() == parts.radii.tobytes() and (whole.nuclei == parts.nuclei).all()
+    with pytest.raises(ValueError, match="part of the RegionOptions"):
+        declump.segment(SMEAR.image, regions=options, diameter=20)
+
+
+def test_clumps_without_a_missing_seed_keep_their_cells() -> None:
+    """A cell round the corner, which no other can reach, is found, and changes nothing in other clumps."""
+    rows, columns = np.indices((260, 460))
+    centres = [(70, 60), (70, 100), (70, 230), (200, 60), (70, 286), (126, 286)]
+    discs = [np.hypot(rows - row, columns - column) for row, column in centres]
+    known = declump.Regions(np.min(discs, axis=0) < 32, np.min(discs[:4], axis=0) < 5)
+    evidence = Evidence(radii=np.full((4, 90), 32.0), radii_std=np.full((4, 90), 1.0))
+    result = declump.segment(np.zeros((260, 460)), regions=known, evidence=evidence)
+    assert len(result) == 5 and np.hypot(*(result.seeds[4] - centres[5])) < 5
+    first = declump.evolve(known.clump, known.seeds, evidence=evidence)
+    kept = np.flatnonzero(first.clump != result.clump[4])
+    assert kept.size == 3 and result.radii[kept].tobytes() == first.radii[kept].tobytes()
+    assert result.energy[result.clump[4]] < first.energy[result.clump[4]] / 2

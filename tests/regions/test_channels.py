@@ -49,8 +49,8 @@ def test_an_inverted_image_is_turned_round() -> None:
 
 @pytest.mark.parametrize("level", [0, 7, 255])
 def test_blank_and_saturated_images_are_flat(level: int) -> None:
-    assert is_flat(np.full((30, 40), level, np.uint8))
+    assert is_flat(to_channels(np.full((30, 40), level, np.uint8)))
 
 
 def test_an_image_with_cells_is_not_flat() -> None:
-    assert not is_flat(simulate.smear((128, 160), cells=3, rng=4).image)
+    assert not is_flat(to_channels(simulate.smear((128, 160), cells=3, rng=4).image))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from declump import simulate
-from declump.regions.find import NUCLEUS_DIAMETER, find_regions, resolution
+from declump.models import NUCLEUS_DIAMETER
+from declump.regions.find import find_regions, resolution
 
 SMEAR = simulate.smear((260, 280), cells=5, overlap=0.3, debris=0, rng=12)
 
@@ -52,6 +53,6 @@ def test_the_resolution_is_the_usual_one_unless_nuclei_are_far_off() -> None:
         labels = np.zeros((300, 300), np.int32)
         for index in range(6):
             labels[np.hypot(rows - 60 - 90 * (index % 3), columns - 60 - 90 * (index // 3)) <= radius] = index + 1
-        assert resolution(labels) == pytest.approx(expected, rel=0.05)
-        assert resolution(labels, 31) == 31
-    assert resolution(np.zeros((9, 9), np.int32)) == NUCLEUS_DIAMETER
+        assert resolution(labels, None, NUCLEUS_DIAMETER) == pytest.approx(expected, rel=0.05)
+        assert resolution(labels, 31, NUCLEUS_DIAMETER) == 31
+    assert resolution(np.zeros((9, 9), np.int32), None, NUCLEUS_DIAMETER) == NUCLEUS_DIAMETER

@@ -10,7 +10,7 @@ import pytest
 from declump import simulate
 from declump.datasets import AnnotatedImage
 from declump.regions import find_regions
-from declump.regions.inference import _tiles, region_maps
+from declump.regions.inference import _tiles, open_region_model, region_maps
 
 torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 
@@ -130,20 +130,21 @@ def test_torch_and_onnx_agree_on_any_size(model: Path) -> None:
     torch.manual_seed(0)
     network = RegionNetwork().eval()
     image = simulate.smear((150, 131), cells=3, rng=1).image
-    maps = region_maps(image, model)
-    seen = np.pad(to_channels(image), ((0, 0), (0, 10), (0, 13)), mode="edge")
+    channels = to_channels(image)
+    maps = region_maps(channels, open_region_model(model))
+    padded = np.pad(channels, ((0, 0), (0, 10), (0, 13)), mode="edge")
     with torch.no_grad():
-        answer = network(torch.from_numpy(seen)[None])[0, :, :150, :131].numpy()
+        answer = network(torch.from_numpy(padded)[None])[0, :, :150, :131].numpy()
     np.testing.assert_allclose(maps.centre_map, np.clip(answer[3], 0, 1), atol=1e-4)
     np.testing.assert_allclose(maps.classes.sum(axis=0), 1, atol=1e-5)
     np.testing.assert_allclose(maps.layers.sum(axis=0), 1, atol=1e-5)
 
 
 def test_tiles_show_no_seams(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    image = simulate.smear((400, 430), cells=8, rng=1).image
-    whole = region_maps(image, model)
+    channels = to_channels(simulate.smear((400, 430), cells=8, rng=1).image)
+    whole = region_maps(channels, open_region_model(model))
     monkeypatch.setattr("declump.regions.inference.TILE", 336)
-    tiled = region_maps(image, model)
+    tiled = region_maps(channels, open_region_model(model))
     assert np.abs(whole.classes - tiled.classes).max() < 0.02
 
 

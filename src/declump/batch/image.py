@@ -7,21 +7,27 @@ import json
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from declump.batch.options import OURS, Options
+from declump._files import atomic_folder
+from declump.batch.options import Options
 from declump.batch.sources import Source
-
-if TYPE_CHECKING:
-    from declump.records.segmentation import Segmentation
-    from declump.regions import Regions
+from declump.io import read_image, read_pixel_size, write_results
+from declump.io.formats.csv_table import write_table
+from declump.io.formats.parts.tables import plain, plain_columns
+from declump.io.results import earlier_files
+from declump.measurements import measure
+from declump.methods import two_discs
+from declump.regions.find import find_regions
 
 RECORD = "summary.json"
 """Tells that the folder is complete: of all names it comes last, and files come into place in the order of names."""
 CLUMPS = "clumps.csv"
+GIVEN = "given"
+"""Where the size of a pixel is from, if it was not read from the image."""
 _FORMAT = "declump image"
 
 
@@ -40,20 +46,13 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     dict
         What ``summary.json`` holds: where the image is, the size of its pixels, its measurements.
     """
-    import declump
-    from declump import io
-    from declump._files import atomic_folder
-    from declump.io.formats.csv_table import write_table
-    from declump.io.formats.parts.tables import plain, plain_columns
-    from declump.io.results import earlier_files
-
-    picture = io.read_image(source.path, page=source.page)
+    picture = read_image(source.path, page=source.page)
     pixel_size, origin = _pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        result = _segmented(picture, options, pixel_size)
-    measured = declump.measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+        result = options.segment(picture, options.region_options(pixel_size))
+    measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
     record = {
         "format": _FORMAT,
         "version": 1,
@@ -67,7 +66,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     }
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
-        io.write_results(result, draft, image=picture, formats=options.formats, measurements=measured.cells)
+        write_results(result, draft, image=picture, formats=options.formats, measurements=measured.cells)
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
         (draft / RECORD).write_text(as_text(record), encoding="utf-8")
@@ -117,25 +116,14 @@ def rehearse(options: Options, folder: Path) -> None:
     ValueError, OSError
         If an option is wrong, a model is missing, or a library that a format needs.
     """
-    import numpy as np
-
-    import declump
-    from declump import io
-
-    rows, columns = np.mgrid[:64, :96]
-    distances = [np.hypot(rows - 32, columns - column) for column in (36, 60)]
-    image = np.full((64, 96, 3), 240, np.uint8)
-    image[np.minimum(*distances) < 18] = 180
-    image[np.minimum(*distances) < 5] = 60
-    nothing = np.zeros((1, 1), np.uint8)
-    declump.find_regions(nothing, **_finding(options, options.diameter))  # looks at the numbers, and finds nothing
-    seen = declump.find_regions(image, model=options.regions)
-    known = declump.Regions(np.minimum(*distances) < 18, np.minimum(*distances) < 5, seen.layers, seen.layers_std)
+    image, known = two_discs()
+    found = find_regions(image, model=options.regions)
+    known = replace(known, layers=found.layers, layers_std=found.layers_std)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = _cells(image, known, options)
-    measured = declump.measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
-    io.write_results(result, folder, image=image, formats=options.formats, measurements=measured.cells)
+        result = options.segment(image, known)
+    measured = measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
+    write_results(result, folder, image=image, formats=options.formats, measurements=measured.cells)
 
 
 @lru_cache(maxsize=1)
@@ -152,43 +140,6 @@ def as_text(content: Mapping[str, Any]) -> str:
 
 def _pixel_size(path: Path, options: Options) -> tuple[float | None, str | None]:
     """Micrometres a pixel, and who said so."""
-    from declump import io
-
     if options.pixel_size is not None:
-        return options.pixel_size, "--pixel-size"
-    return io.read_pixel_size(path) or (None, None)
-
-
-def _segmented(picture: Any, options: Options, pixel_size: float | None) -> Segmentation:
-    import declump
-    from declump.regions.find import NUCLEUS_MICROMETRES
-
-    diameter = options.diameter
-    if diameter is None and pixel_size is not None:
-        diameter = NUCLEUS_MICROMETRES / pixel_size
-    regions = declump.find_regions(picture, **_finding(options, diameter))
-    return _cells(picture, regions, options, diameter)
-
-
-def _cells(picture: Any, regions: Regions, options: Options, diameter: float | None = None) -> Segmentation:
-    """Tell the cells of known regions apart, by the method that was chosen."""
-    import declump
-
-    if options.method == OURS:
-        how = {name: getattr(options, name) for name in ("evidence", "rays", "prior", "setting")}
-        return declump.segment(picture, regions=regions, diameter=diameter, **how)
-    from declump.compared import find_method
-
-    return find_method(options.method)(picture, regions, prior=declump.ShapePrior.load(options.prior))
-
-
-def _finding(options: Options, diameter: float | None) -> dict[str, Any]:
-    """Give what goes to :func:`declump.find_regions`; a size from metadata changes no unit of what the user gave."""
-    return {
-        "model": options.regions,
-        "diameter": diameter,
-        "pixel_size": options.pixel_size,
-        "min_nucleus_area": options.min_nucleus_area,
-        "min_clump_area": options.min_clump_area,
-        "max_hole_area": options.max_hole_area,
-    }
+        return options.pixel_size, GIVEN
+    return read_pixel_size(path) or (None, None)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from declump.io.formats import DEFAULT
+from numpy.typing import ArrayLike
 
-OURS = "declump"
-"""The name of our own method among those of ``declump segment --method``."""
+from declump.io.formats import DEFAULT
+from declump.methods import OURS, Method, find_method
+from declump.records.regions import Regions
+from declump.records.segmentation import Segmentation
+from declump.regions.options import RegionOptions, usual_diameter
+
+OF_METHODS = ("evidence", "rays", "setting", "prior")
+"""Options that some methods heed, and some do not."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +24,8 @@ class Options:
     Attributes
     ----------
     method : str
-        ``"declump"``, or the name of a method in ``declump.compared.METHODS``, for which ``evidence``, ``rays`` and
-        ``setting`` mean nothing, nor ``prior`` for most: what is not as by default is refused.
+        A name in ``declump.methods.METHODS``. What it does not heed of ``evidence``, ``rays``, ``prior`` and
+        ``setting``, and is not as by default, is refused.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
     min_nucleus_area, min_clump_area, max_hole_area
@@ -42,22 +48,35 @@ class Options:
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
-        """Refuse a method that there is not, and what it would not heed."""
-        if self.method == OURS:
-            return
-        from declump.compared import METHODS
+        """Refuse sizes that cannot be, a method that there is not, and what it would not heed."""
+        self.region_options()
+        usual = {field.name: field.default for field in fields(self)}
+        self._method.check_options([name for name in OF_METHODS if getattr(self, name) != usual[name]])
 
-        if self.method not in METHODS:
-            raise ValueError(f"there is no method {self.method!r}; the methods are {', '.join([OURS, *METHODS])}")
-        given = {
-            "evidence": self.evidence is not None,
-            "rays": self.rays != "default",
-            "setting": self.setting != "joint",
-        }
-        given["prior"] = self.prior != "default" and not METHODS[self.method].uses_prior
-        unheeded = [f"--{name}" for name, is_given in given.items() if is_given]
-        if unheeded:
-            raise ValueError(f"{' and '.join(unheeded)} would change nothing with --method {self.method}; leave it out")
+    def region_options(self, pixel_size: float | None = None) -> RegionOptions:
+        """Give how regions are to be found in an image.
+
+        Parameters
+        ----------
+        pixel_size : float, optional
+            Micrometres a pixel, where the image itself tells. That says how large nuclei are, but changes no unit of
+            the areas that were given.
+        """
+        size = self.diameter
+        if size is None and self.pixel_size is None and pixel_size is not None:
+            size = usual_diameter(pixel_size)
+        return RegionOptions(
+            self.regions, size, self.pixel_size, self.min_nucleus_area, self.min_clump_area, self.max_hole_area
+        )
+
+    def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:
+        """Find the cells of an image by the method that was chosen."""
+        method = self._method
+        return method(image, regions, **{name: getattr(self, name) for name in method.options})
+
+    @property
+    def _method(self) -> Method:
+        return find_method(self.method)
 
     def record(self) -> dict[str, Any]:
         """Give all options as JSON has them."""

@@ -145,23 +145,21 @@ def _earlier(out: Path, options: Options, resume: bool) -> list[str] | None:
     if not path.is_file():
         return None
     if not resume:
-        raise FileExistsError(
-            f"the folder {out} holds a run already; --resume it, --overwrite it, or give another folder"
-        )
+        raise FileExistsError(f"the folder {out} holds a run already; resume it, overwrite it, or give another folder")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         version, settings = content["version"], content["settings"]
         names = [str(entry["name"]) for entry in content["images"]]
         differing = [name for name, value in options.record().items() if settings.get(name) != value]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is damaged ({error}), so that the run cannot be resumed; --overwrite it") from error
+        raise ValueError(f"{path} is damaged ({error}), so that the run cannot be resumed; overwrite it") from error
     if version != __version__:
-        raise ValueError(f"the run in {out} was made by declump {version}, this is {__version__}; --overwrite it")
+        raise ValueError(f"the run in {out} was made by declump {version}, this is {__version__}; overwrite it")
     if differing:
         name = differing[0]
         raise ValueError(
             f"the run in {out} had other settings ({name} was {settings.get(name)!r}, now {options.record()[name]!r}); "
-            "give the same ones to resume it, or --overwrite it"
+            "give the same ones to resume it, or overwrite it"
         )
     return names
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from declump.io import count_images
+
 ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 RUN_FILE, IMAGES_FILE = "run.json", "images.csv"
 
@@ -123,8 +125,6 @@ def _is_result(path: Path, base: Path, barred: Path | None) -> bool:
 
 
 def _pages(source: Source) -> list[Source]:
-    from declump.io import count_images
-
     try:
         count = count_images(source.path)
     except (OSError, ValueError):

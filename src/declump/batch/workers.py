@@ -200,5 +200,5 @@ def _end_with_parent() -> None:
 def _death(code: int | None) -> str:
     return (
         f"the process that worked on it ended unexpectedly (exit code {code}), perhaps for want of memory; try fewer "
-        "--jobs, or a smaller image"
+        "jobs at a time, or a smaller image"
     )

@@ -161,7 +161,7 @@ def _describe(outcome: declump.batch.Outcome) -> str:
         return f"failed: {_reason(outcome)}"
     size, origin = outcome.record["pixel_size"], outcome.record["pixel_size_from"]
     parts = [count_cells(outcome)]
-    parts += [f"pixels of {size:g} µm ({origin})"] if size and origin != "--pixel-size" else []
+    parts += [f"pixels of {size:g} µm ({origin})"] if size and origin != "given" else []
     return ", ".join([*parts, "done earlier" if outcome.earlier else f"{outcome.seconds:.1f} s"])
 
 
@@ -196,7 +196,7 @@ def _print_places(out: Path, outcomes: Sequence[declump.batch.Outcome]) -> None:
     """Say where to look, for a single image in detail, and which sizes of pixels were taken from metadata."""
     records = [outcome.record for outcome in outcomes if outcome.record is not None]
     sizes = {(record["pixel_size_from"], record["pixel_size"]) for record in records}
-    origins = sorted(pair for pair in sizes if pair[0] not in (None, "--pixel-size"))
+    origins = sorted(pair for pair in sizes if pair[0] not in (None, "given"))
     for origin, size in origins[:3]:
         typer.echo(f"pixels    {size:g} µm by {origin}")
     if len(origins) > 3:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from declump.records.clump import Clump, split_clumps
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
+from declump.regions.channels import to_channels
+from declump.shapes.contours import directions
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -65,8 +67,6 @@ def grey_levels(image: Any, regions: Regions) -> Floats:
     regions : Regions
         Of the same image.
     """
-    from declump.regions.channels import to_channels
-
     if np.shape(image)[:2] != regions.clump.shape:
         raise ValueError(
             f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
@@ -97,8 +97,6 @@ def crosses_border(clump: Clump, seed: NDArray[Any], exits: Floats) -> Masks:
     exits : (K,) float64
         Distances in pixels at which the rays leave it.
     """
-    from declump.shapes.contours import directions
-
     points = np.asarray(seed)[:, None] + np.reshape(clump.origin, (2, 1)) + exits * np.stack(directions(len(exits)))
     last = np.reshape(clump.image_shape, (2, 1)) - ROOM - 1
     return np.asarray(((points < ROOM) | (points > last)).any(axis=0))

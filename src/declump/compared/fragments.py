@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.seeds.concavity import notch_places, smooth_evenly
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -55,8 +57,6 @@ def cut_outlines(clump: Mask, size: float) -> list[list[Piece]]:
         One list a closed outline, in order round it.
     """
     from skimage.measure import find_contours
-
-    from declump.seeds.concavity import notch_places, smooth_evenly
 
     outlines = []
     for line in find_contours(clump.astype(np.float64), 0.5):

@@ -21,6 +21,7 @@ from declump.compared.sharing import FirstCell, share_outline
 from declump.records.clump import Clump
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
+from declump.shapes.contours import outermost_crossings
 from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
@@ -108,8 +109,6 @@ def length_weights(clump: NDArray[np.bool_], cells: list[FirstCell], masks: Mask
 
 def relative_distance(centre: tuple[float, float], mask: NDArray[np.bool_]) -> Floats:
     """Distance (h, w) of every pixel from a centre, in units of the distance of the mask's outline on the same ray."""
-    from declump.shapes.contours import outermost_crossings
-
     radii, _ = outermost_crossings(mask, centre, 360)
     rows, columns = np.indices(mask.shape) - np.reshape(centre, (2, 1, 1))
     angles = np.mod(np.arctan2(rows, columns), 2 * np.pi) * (len(radii) / (2 * np.pi))

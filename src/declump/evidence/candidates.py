@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from declump.evidence.proposals import propose_rays
+from declump.evidence.proposals import RayProposer
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 from declump.shapes import contours
@@ -19,9 +18,7 @@ MAX_IOU = 0.5
 """Intersection over union with another proposed outline up to which a candidate's cell is a cell of its own."""
 
 
-def confirm_candidates(
-    image: ArrayLike, regions: Regions, *, model: str | Path = "default", diameter: float | None = None
-) -> Regions:
+def confirm_candidates(regions: Regions, proposer: RayProposer) -> Regions:
     """Count candidates as nuclei where the ray network sees a cell round them.
 
     Debris and leukocytes on a cell have no outline of their own: the network is in doubt about it, or gives the outline
@@ -29,10 +26,10 @@ def confirm_candidates(
 
     Parameters
     ----------
-    image, model, diameter
-        See :func:`propose_rays`.
     regions : Regions
         With ``candidates``; without, nothing changes.
+    proposer : RayProposer
+        Of the same image.
 
     Returns
     -------
@@ -44,8 +41,8 @@ def confirm_candidates(
     sure = len(regions.seeds)
     labels = np.where(regions.candidates > 0, regions.candidates + sure, regions.nuclei)
     every = replace(regions, nuclei=labels, candidates=None)
-    seen = _find_confirmed(every, propose_rays(image, every, model=model, diameter=diameter), sure)
-    return replace(every, nuclei=np.where(np.isin(labels, seen + 1), labels, regions.nuclei))
+    confirmed = _find_confirmed(every, proposer.propose(every), sure)
+    return replace(every, nuclei=np.where(np.isin(labels, confirmed + 1), labels, regions.nuclei))
 
 
 def _find_confirmed(regions: Regions, proposed: Evidence, sure: int) -> NDArray[np.int64]:
@@ -53,15 +50,15 @@ def _find_confirmed(regions: Regions, proposed: Evidence, sure: int) -> NDArray[
     assert proposed.radii is not None and proposed.radii_std is not None
     radii, seeds = proposed.radii, regions.seeds
     std = proposed.radii_std.mean(axis=1) / np.maximum(radii.mean(axis=1), 1e-9)
-    seen = list(range(sure))
+    kept = list(range(sure))
     # The surest candidate first: of two spots in one cell it is the nucleus.
     for index in sure + np.argsort(std[sure:], kind="stable"):
-        near = [other for other in seen if np.hypot(*(seeds[other] - seeds[index])) < radii[[other, index]].max()]
+        near = [other for other in kept if np.hypot(*(seeds[other] - seeds[index])) < radii[[other, index]].max()]
         if std[index] <= MAX_STD and all(
             iou(seeds[[index, other]], radii[[index, other]]) <= MAX_IOU for other in near
         ):
-            seen.append(int(index))
-    return np.array(sorted(seen[sure:]), dtype=np.int64)
+            kept.append(int(index))
+    return np.array(sorted(kept[sure:]), dtype=np.int64)
 
 
 def iou(seeds: NDArray[np.float64], radii: NDArray[np.float64]) -> float:

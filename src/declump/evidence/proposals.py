@@ -2,27 +2,78 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from declump.evidence.windows import (
-    ANGLES,
     CHANNELS,
-    DEPTHS,
-    REFERENCE_DIAMETER,
-    STEP,
+    Surroundings,
     View,
-    prepare_surroundings,
+    WindowLayout,
+    join_planes,
     sample_window,
+    smooth_channels,
 )
-from declump.models import model_path, onnx_session
+from declump.models import Model, model_path, open_model
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
+from declump.regions.channels import ImageChannels
+from declump.regions.find import resolution
 
-TOGETHER = 16
-"""Cells that go through the network in one batch, so that memory does not grow with their number."""
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class RayProposer:
+    """The ray network before one image.
+
+    What it says of a window is kept: where regions change, only the windows that show the change are run again. A
+    window goes through the network alone, so that its answer does not depend on the others.
+
+    Attributes
+    ----------
+    image : ImageChannels
+    model : str or Path
+        ``"default"``, or an ONNX file of ``declump train rays``; opened at the first proposal.
+    diameter : float, optional
+        Usual diameter of a nucleus in pixels; by default that of the training images, unless the nuclei of the
+        regions are much smaller or larger.
+    """
+
+    image: ImageChannels
+    model: str | Path = "default"
+    diameter: float | None = None
+    _answers: dict[bytes, Floats] = field(default_factory=dict, init=False, repr=False)
+    _smooth: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
+
+    def propose(self, regions: Regions) -> Evidence:
+        """Propose the whole outline of every cell of regions of the image; see :func:`propose_rays`."""
+        model = open_model(model_path(self.model, "rays.onnx"), "ray model")
+        layout = WindowLayout.from_card(model.card)
+        model.check_input(CHANNELS, layout.angles, layout.depths)
+        view = layout.view(resolution(regions.nuclei, self.diameter, layout.nucleus_diameter))
+        around = self._surroundings(regions, view.step)
+        output = np.empty((len(regions.seeds), 2, layout.angles))
+        for index, seed in enumerate(regions.seeds):
+            others = _near_seeds(regions.seeds, index, view)
+            output[index] = self._answer(model, sample_window(around, seed, index + 1, others, view))
+        return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
+
+    def _surroundings(self, regions: Regions, step: float) -> Surroundings:
+        if step not in self._smooth:
+            self._smooth[step] = smooth_channels(self.image.channels, step)
+        return Surroundings(join_planes(self._smooth[step], regions.clump), regions.nuclei)
+
+    def _answer(self, model: Model, window: Floats) -> Floats:
+        """What the network says (2, A) of a window, in steps."""
+        key = hashlib.sha256(window.data).digest()
+        if key not in self._answers:
+            self._answers[key] = model.run(window)
+        return self._answers[key]
 
 
 def propose_rays(
@@ -39,30 +90,18 @@ def propose_rays(
     image : (H, W), (H, W, 3) or (H, W, 4)
     regions : Regions
         Clump, nuclei and seeds, one a cell.
-    model : str or Path
-        ``"default"``, or an ONNX file of ``declump train rays``.
-    diameter : float, optional
-        Usual diameter of a nucleus in pixels; by default that of the training images, unless the nuclei of the
-        regions are much smaller or larger.
+    model, diameter
+        See :class:`RayProposer`.
 
     Returns
     -------
     Evidence
         With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
-    from declump.regions.find import resolution
+    return RayProposer(ImageChannels(np.asarray(image)), model, diameter).propose(regions)
 
-    session = onnx_session(model_path(model, "rays.onnx"), "ray model", (CHANNELS, ANGLES, DEPTHS))
-    step = STEP * resolution(regions.nuclei, diameter) / REFERENCE_DIAMETER
-    around, view = prepare_surroundings(image, regions.clump, regions.nuclei, step), View(step)
-    count = len(regions.seeds)
-    told = np.empty((count, 2, ANGLES))
-    near = (view.step * 2 * DEPTHS) ** 2
-    for first in range(0, count, TOGETHER):
-        seen = []
-        for index in range(first, min(first + TOGETHER, count)):
-            squared = np.sum((regions.seeds - regions.seeds[index]) ** 2, axis=1)
-            others = regions.seeds[(squared < near) & (squared > 0)]
-            seen.append(sample_window(around, regions.seeds[index], index + 1, others, view))
-        (told[first : first + len(seen)],) = session.run(None, {"image": np.stack(seen)})
-    return Evidence(radii=step * told[:, 0], radii_std=step * told[:, 1])
+
+def _near_seeds(seeds: NDArray[np.float64], index: int, view: View) -> NDArray[np.float64]:
+    """Other seeds (M, 2) so near to one that a point of its window can be nearer to them."""
+    squared = np.sum((seeds - seeds[index]) ** 2, axis=1)
+    return np.asarray(seeds[(squared < (view.step * 2 * view.depths) ** 2) & (squared > 0)])

@@ -6,22 +6,24 @@ and turning the image only moves the rows round. All lengths are relative to the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
 
+from declump.models import DIAMETER_ENTRY, NUCLEUS_DIAMETER
 from declump.regions.channels import to_channels
 
 Floats = NDArray[np.float32]
 
 ANGLES = 64
 DEPTHS = 80
-REFERENCE_DIAMETER = 22.0
-"""Diameter of a nucleus in pixels at which a window's step is ``STEP``."""
 STEP = 2.0
-"""Pixels from one column of a window to the next, at the reference diameter."""
+"""Pixels from one column of a window to the next, where nuclei are as large as in the training images."""
 SMOOTHING = 1.0
 """Width in steps of the smoothing of the image: far from the seed neighbouring rows are several pixels apart."""
 LEAD = 25.0
@@ -58,30 +60,79 @@ class View:
         Direction of the first row in radians.
     mirrored : bool
         Whether directions are counted the other way round.
+    angles, depths : int
+        Rows and columns of the window.
     """
 
     step: float
     turn: float = 0.0
     mirrored: bool = False
+    angles: int = ANGLES
+    depths: int = DEPTHS
 
     def directions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows and columns (A,) of the unit vectors of a window's rows."""
-        angles = 2 * np.pi * np.arange(ANGLES) / ANGLES * (-1 if self.mirrored else 1) + self.turn
+        angles = 2 * np.pi * np.arange(self.angles) / self.angles * (-1 if self.mirrored else 1) + self.turn
         return np.sin(angles), np.cos(angles)
+
+
+@dataclass(frozen=True)
+class WindowLayout:
+    """What windows a ray network takes; it travels in the card of the model.
+
+    Attributes
+    ----------
+    angles, depths : int
+        Rows and columns.
+    step : float
+        Pixels from one column to the next, where nuclei have the diameter below.
+    nucleus_diameter : float
+        Usual diameter of a nucleus in pixels in the images that the network was trained on.
+    """
+
+    angles: int = ANGLES
+    depths: int = DEPTHS
+    step: float = STEP
+    nucleus_diameter: float = NUCLEUS_DIAMETER
+
+    @classmethod
+    def from_card(cls, card: Mapping[str, Any]) -> WindowLayout:
+        """Read a layout from the card of a model; what that does not tell is as by default."""
+        return cls(**{name: card[entry] for name, entry in _ENTRIES.items() if entry in card})
+
+    def to_card(self) -> dict[str, float]:
+        """Give the entries of a card that tell of the layout."""
+        return {entry: getattr(self, name) for name, entry in _ENTRIES.items()}
+
+    def view(self, diameter: float) -> View:
+        """Look at an image whose nuclei have a diameter in pixels."""
+        return View(self.step * diameter / self.nucleus_diameter, angles=self.angles, depths=self.depths)
+
+
+_ENTRIES = {
+    "angles": "window angles",
+    "depths": "window depths",
+    "step": "window step",
+    "nucleus_diameter": DIAMETER_ENTRY,
+}
 
 
 def prepare_surroundings(
     image: ArrayLike, clump: NDArray[np.bool_], nuclei: NDArray[np.int32], step: float
 ) -> Surroundings:
     """Prepare an image (H, W[, channels]) with its clump and nuclei (H, W) for windows of a given step in pixels."""
-    from scipy import ndimage
+    return Surroundings(join_planes(smooth_channels(to_channels(image), step), clump), nuclei)
 
-    seen = to_channels(image)
-    smooth = np.stack(
-        [ndimage.gaussian_filter(plane, SMOOTHING * step / 2) if plane.any() else plane for plane in seen]
-    )
-    planes = np.concatenate([smooth, clump[None]], dtype=np.float32)
-    return Surroundings(planes, nuclei)
+
+def smooth_channels(channels: Floats, step: float) -> Floats:
+    """Smooth the channels (3, H, W) of an image for windows of a given step in pixels."""
+    width = SMOOTHING * step / 2
+    return np.stack([ndimage.gaussian_filter(plane, width) if plane.any() else plane for plane in channels])
+
+
+def join_planes(smooth: Floats, clump: NDArray[np.bool_]) -> Floats:
+    """Planes (4, H, W) of :class:`Surroundings`, from smoothed channels (3, H, W) and a clump (H, W)."""
+    return np.concatenate([smooth, clump[None]], dtype=np.float32)
 
 
 def sample_window(
@@ -115,29 +166,30 @@ def sample_window(
     height, width = around.nuclei.shape
     rows, columns = sample_points(seed, view)
     inside = (rows > -0.5) & (rows < height - 0.5) & (columns > -0.5) & (columns < width - 0.5)
-    result = np.empty((CHANNELS, ANGLES, DEPTHS), np.float32)
+    result = np.empty((CHANNELS, view.angles, view.depths), np.float32)
     result[:4] = np.where(inside, interpolate(around.planes, rows, columns), _BEYOND)
     nearest = np.clip(np.rint(rows), 0, height - 1).astype(int), np.clip(np.rint(columns), 0, width - 1).astype(int)
     numbers = np.where(inside, around.nuclei[nearest], 0)
     result[4] = (numbers > 0) & (numbers != number) & ~np.isin(numbers, ignored)
     result[5], result[6] = numbers == number, inside
-    result[7] = _lead(rows, columns, others, view.step)
-    result[8] = np.arange(DEPTHS, dtype=np.float32) / DEPTHS
+    result[7] = _lead(rows, columns, others, view)
+    result[8] = np.arange(view.depths, dtype=np.float32) / view.depths
     return result
 
 
 _BEYOND = np.array([1, 0, 0, 0], np.float32)[:, None, None]
 
 
-@lru_cache(maxsize=1)
-def _depths() -> NDArray[np.float64]:
-    return np.arange(DEPTHS, dtype=np.float64) + 0.5
+@lru_cache(maxsize=2)
+def _depths(count: int) -> NDArray[np.float64]:
+    """Distances (D,) of the columns of a window from its seed, in steps."""
+    return np.arange(count, dtype=np.float64) + 0.5
 
 
 def sample_points(seed: NDArray[np.float64], view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rows and columns (A, D) of the points of a window."""
     towards = view.directions()
-    distances = view.step * _depths()
+    distances = view.step * _depths(view.depths)
     return seed[0] + np.outer(towards[0], distances), seed[1] + np.outer(towards[1], distances)
 
 
@@ -154,10 +206,10 @@ def interpolate(planes: Floats, rows: NDArray[np.float64], columns: NDArray[np.f
 
 
 def _lead(
-    rows: NDArray[np.float64], columns: NDArray[np.float64], others: NDArray[np.float64], step: float
+    rows: NDArray[np.float64], columns: NDArray[np.float64], others: NDArray[np.float64], view: View
 ) -> NDArray[np.float64]:
     """How much nearer each point (A, D) is to its own seed than to any other, from -1 to 1."""
     nearest = np.full(rows.shape, np.inf)
     for row, column in others:
         np.minimum(nearest, (rows - row) ** 2 + (columns - column) ** 2, out=nearest)
-    return np.asarray(np.clip((np.sqrt(nearest) / step - _depths()) / LEAD, -1, 1))
+    return np.asarray(np.clip((np.sqrt(nearest) / view.step - _depths(view.depths)) / LEAD, -1, 1))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.snapping import snap_to_boundary
@@ -19,6 +19,8 @@ from declump.records.evidence import Evidence
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.shapes import contours
 from declump.shapes.prior import ShapePrior
+
+Floats = NDArray[np.float64]
 
 CROWDING = 0.94
 """Usual ratio of the radius of a disc with a clump's area per seed to that of a disc with a whole cell's area."""
@@ -48,6 +50,7 @@ def evolve(
     setting: str | Settings = "joint",
     scale: float | None = None,
     solver: Solver = evolve_clump,
+    earlier: Segmentation | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
     """Find the whole outline of every object of overlapping clumps.
@@ -68,9 +71,14 @@ def evolve(
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
         unusual shapes. ``"paper"``: the published method read literally.
     scale : float, optional
-        Size of the objects relative to the prior's examples. By default it follows from the area per seed.
+        Size of the objects relative to the prior's examples. By default it follows from the area per seed; with
+        ``earlier`` from that of its seeds.
     solver : callable
         What finds the shapes of a clump: by default the trust region over all its cells.
+    earlier : Segmentation, optional
+        What this function found in the same mask with other seeds, and all else as it is now. Only the clumps whose
+        seeds have changed are evolved; the others keep their outlines to the byte. Give the ``scale`` that was given
+        then; where none was, none is needed.
     progress : callable, optional
         Called with the number of cells done and in all, after every clump.
 
@@ -85,7 +93,7 @@ def evolve(
     ------
     ValueError
         For arrays of the wrong shape, seeds outside the image, two seeds on one pixel, an unknown setting,
-        evidence of other seeds or another image.
+        evidence of other seeds or another image, an earlier result of another mask.
 
     Examples
     --------
@@ -108,18 +116,23 @@ def evolve(
         )
 
     clumps = split_clumps(mask, pixels)
-    size = estimate_scale(clumps, prior) if scale is None else float(scale)
+    if earlier is not None:
+        _check_earlier(earlier, clumps, mask.shape, prior)
+    if scale is not None:
+        size = float(scale)
+    else:
+        size = estimate_scale(clumps, prior) if earlier is None else scale_of(earlier, prior)
     radii, owner = np.zeros((len(pixels), prior.rays)), np.full(len(pixels), -1, dtype=np.int64)
     records, done = [], 0
     for clump in clumps:
-        if clump.cells.size:
-            evolution = evolve_at_resolution(clump, prior, chosen, size, evidence, solver)
-            evolution = snap_evolution(clump, evolution, chosen, size * prior.mean.mean())
-            radii[clump.cells], owner[clump.cells] = evolution.radii, clump.label
-            records.append(ClumpRecord(clump.size, evolution.history, evolution.stopped))
-            done += len(clump.cells)
+        known = None if earlier is None else _find_unchanged(clump, pixels[clump.cells], earlier)
+        if known is None:
+            radii[clump.cells], record = _evolve_one(clump, prior, chosen, size, evidence, solver)
         else:
-            records.append(ClumpRecord(clump.size, (clump.size,), "no seed"))
+            radii[clump.cells], record = known
+        owner[clump.cells] = clump.label
+        records.append(record)
+        done += len(clump.cells)
         if progress:
             progress(done, len(pixels))
     outside = np.flatnonzero(owner < 0)
@@ -133,12 +146,55 @@ def evolve(
     return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))
 
 
+def _evolve_one(
+    clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None, solver: Solver
+) -> tuple[Floats, ClumpRecord]:
+    """Outlines (n, K) of the n cells of a clump, and how it was explained."""
+    if not clump.cells.size:
+        return np.empty((0, prior.rays)), ClumpRecord(clump.size, (clump.size,), "no seed")
+    evolution = evolve_at_resolution(clump, prior, settings, scale, evidence, solver)
+    evolution = snap_evolution(clump, evolution, settings, scale * prior.mean.mean())
+    return evolution.radii, ClumpRecord(clump.size, evolution.history, evolution.stopped)
+
+
+def _find_unchanged(
+    clump: Clump, pixels: NDArray[np.int64], earlier: Segmentation
+) -> tuple[Floats, ClumpRecord] | None:
+    """What an earlier result says of a clump with seeds at pixels (n, 2) of the image; None if it had other seeds."""
+    cells = np.flatnonzero(earlier.clump == clump.label)
+    if not np.array_equal(earlier.seeds[cells], pixels):
+        return None
+    return earlier.radii[cells], earlier.clumps[clump.label]
+
+
+def _check_earlier(earlier: Segmentation, clumps: Sequence[Clump], shape: tuple[int, ...], prior: ShapePrior) -> None:
+    sizes = [record.size for record in earlier.clumps]
+    if earlier.shape != shape or sizes != [clump.size for clump in clumps]:
+        raise ValueError("the earlier result is of another mask; give what was found in this one")
+    if earlier.radii.shape[1] != prior.rays:
+        raise ValueError(
+            f"the earlier result has {earlier.radii.shape[1]} rays, the prior {prior.rays}; give the prior it was "
+            "evolved with"
+        )
+
+
 def estimate_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
     """Size of the objects relative to the prior's examples, from the area per seed of all clumps that have seeds."""
-    seeded = [clump for clump in clumps if clump.cells.size]
+    return _scale([clump.size for clump in clumps], [clump.cells.size for clump in clumps], prior)
+
+
+def scale_of(segmentation: Segmentation, prior: ShapePrior) -> float:
+    """Scale that a result was evolved with, where none was given."""
+    members = np.bincount(segmentation.clump[segmentation.clump >= 0], minlength=len(segmentation.clumps))
+    return _scale([record.size for record in segmentation.clumps], members.tolist(), prior)
+
+
+def _scale(sizes: Sequence[int], members: Sequence[int], prior: ShapePrior) -> float:
+    """Scale by the areas of clumps in pixels and the numbers of their seeds."""
+    seeded = [(size, count) for size, count in zip(sizes, members, strict=True) if count]
     if not seeded:
         return 1.0
-    area_per_seed = sum(clump.size for clump in seeded) / sum(clump.cells.size for clump in seeded)
+    area_per_seed = sum(size for size, _ in seeded) / sum(count for _, count in seeded)
     return float(np.sqrt(area_per_seed / contours.area(prior.mean)) / CROWDING)
 
 

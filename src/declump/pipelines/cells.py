@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
+from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import evolve
 from declump.evolution.settings import Settings
 from declump.pipelines.missing_seeds import find_missing_seeds
@@ -18,7 +19,9 @@ from declump.pipelines.nuclei import find_second_nuclei
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
-from declump.regions.find import NUCLEUS_MICROMETRES, get_regions
+from declump.regions.channels import ImageChannels
+from declump.regions.find import get_regions
+from declump.regions.options import RegionOptions, to_region_options
 from declump.shapes.prior import ShapePrior
 
 DEFAULT_EVIDENCE = "rays"
@@ -27,7 +30,7 @@ DEFAULT_EVIDENCE = "rays"
 def segment(
     image: ArrayLike,
     *,
-    regions: Regions | str | Path = "default",
+    regions: Regions | RegionOptions | str | Path = "default",
     evidence: Evidence | str | None = None,
     rays: str | Path = "default",
     prior: ShapePrior | str | Path = "default",
@@ -42,8 +45,8 @@ def segment(
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
         Bright-field image: uint8, uint16, bool or float.
-    regions : Regions, str or Path
-        Where there is any cell and where the nuclei are; or how to find that: see the ``model`` of
+    regions : Regions, RegionOptions, str or Path
+        Where there is any cell and where the nuclei are; or how to find that: options, or the ``model`` of
         :func:`declump.find_regions`.
     evidence : Evidence or str, optional
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
@@ -55,7 +58,7 @@ def segment(
     prior, setting, progress
         See :func:`evolve`.
     pixel_size : float, optional
-        Micrometres a pixel; tells how large nuclei are.
+        Micrometres a pixel; tells how large nuclei are. Options of the regions have their own, and their own diameter.
     diameter : float, optional
         Usual diameter of a nucleus in pixels; goes before ``pixel_size``.
 
@@ -64,20 +67,22 @@ def segment(
     Segmentation
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
     """
-    found = get_regions(image, regions, diameter=diameter, pixel_size=pixel_size)
+    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
+    picture = ImageChannels(np.asarray(image))
+    found = get_regions(picture, regions if isinstance(regions, Regions) else options)
+    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     if evidence is None:
         evidence = "clump" if setting == "paper" else DEFAULT_EVIDENCE
     if isinstance(evidence, str):
-        if diameter is None and pixel_size is not None:
-            diameter = NUCLEUS_MICROMETRES / pixel_size
+        proposer = RayProposer(picture, rays, options.nucleus_diameter)
         if "rays" in evidence:
-            found = confirm_candidates(image, found, model=rays, diameter=diameter)
-        known = collect_evidence(image, found, evidence, model=rays, diameter=diameter)
+            found = confirm_candidates(found, proposer)
+        known = collect_evidence(found, evidence, proposer)
     else:
         known = evidence
     result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
     more = find_missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
     if known is not None and len(more):
         seeds, known = np.vstack([found.seeds, more]), known.add_unknown(len(more))
-        result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting)
+        result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting, earlier=result)
     return replace(result, nuclei=found.nuclei, second_nuclei=find_second_nuclei(found.nuclei))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from declump.records.segmentation import Segmentation
 
@@ -18,7 +19,6 @@ def find_missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> 
 
     Parts at the image border are left out: there, the nucleus of a cell may lie outside the image.
     """
-    from scipy import ndimage
     from skimage.morphology import disk
 
     areas = segmentation.areas[segmentation.areas > 0]

@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.evolution.evolve import CROWDING, evolve
 from declump.pipelines.objects import SETTING, find_centroids
+from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
-from declump.regions import Regions
+from declump.regions.channels import ImageChannels
 from declump.regions.find import get_regions
+from declump.regions.options import RegionOptions, to_region_options
 from declump.shapes import contours
 from declump.shapes.off_centre import widen_for_offset
 from declump.shapes.prior import ShapePrior
@@ -27,7 +29,7 @@ from declump.shapes.prior import ShapePrior
 def segment_nuclei(
     image: ArrayLike,
     *,
-    regions: Regions | str | Path = "default",
+    regions: Regions | RegionOptions | str | Path = "default",
     prior: ShapePrior | str | Path = "nucleus",
     diameter: float | None = None,
     pixel_size: float | None = None,
@@ -42,8 +44,8 @@ def segment_nuclei(
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
         Bright-field image: uint8, uint16, bool or float.
-    regions : Regions, str or Path
-        Where the nuclei are; or how to find that: see the ``model`` of :func:`declump.find_regions`.
+    regions : Regions, RegionOptions, str or Path
+        Where the nuclei are; or how to find that: options, or the ``model`` of :func:`declump.find_regions`.
     prior : ShapePrior, str or Path
         What shapes to expect; see :meth:`declump.ShapePrior.load`.
     diameter, pixel_size
@@ -68,7 +70,8 @@ def segment_nuclei(
     >>> len(whole), bool((whole.masks.sum(axis=0) == 2).any())
     (2, True)
     """
-    found = get_regions(image, regions, diameter=diameter, pixel_size=pixel_size)
+    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
+    found = get_regions(ImageChannels(np.asarray(image)), regions if isinstance(regions, Regions) else options)
     return evolve_nuclei(found.nuclei, prior=prior, progress=progress)
 
 

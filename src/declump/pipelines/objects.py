@@ -109,9 +109,9 @@ def find_centroids(segmentation: Segmentation, mask: NDArray[np.bool_]) -> NDArr
     centroids = np.sum((ends + nexts) * sectors[..., None], axis=1) / (3 * sectors.sum(axis=1))[:, None]
     within = ((centroids > -0.5) & (centroids < np.array(mask.shape) - 0.5)).all(axis=1)
     taken, result = {tuple(pixel) for pixel in seed_pixels(segmentation.seeds, mask.shape).tolist()}, []
-    for seed, centroid, seen in zip(segmentation.seeds, centroids, within, strict=True):
+    for seed, centroid, inside in zip(segmentation.seeds, centroids, within, strict=True):
         pixel = tuple(np.floor(centroid + 0.5).astype(int).tolist())
-        free = seen and mask[pixel] and pixel not in taken
+        free = inside and mask[pixel] and pixel not in taken
         taken.add(pixel)
         result.append(centroid if free else seed)
     return np.array(result).reshape(-1, 2)

@@ -73,10 +73,10 @@ def find_seeds(
     mask = check_mask(mask)
     if method not in get_args(Method):
         raise ValueError(f"the method is {', '.join(map(repr, get_args(Method)))}; given was {method!r}")
-    seen = _centres(mask, image, model, diameter)
+    centres = _centres(mask, image, model, diameter)
     found = []
-    for clump in split_clumps(mask, seen):
-        own = seen[clump.cells] - clump.origin if clump.cells.size else seeds_of_piece(clump.mask, method)
+    for clump in split_clumps(mask, centres):
+        own = centres[clump.cells] - clump.origin if clump.cells.size else seeds_of_piece(clump.mask, method)
         found.append(_inside(clump.mask, own) + clump.origin)
     seeds = np.concatenate([np.empty((0, 2)), *found])
     rows, columns = np.floor(seeds + 0.5).T
@@ -97,7 +97,6 @@ def _centres(
     pixels = np.asarray(image)
     if pixels.shape[:2] != mask.shape:
         raise ValueError(f"the image is of another size than the mask: {pixels.shape[:2]} against {mask.shape} pixels")
-
     return find_centres(pixels, mask, model, diameter=diameter)
 
 

@@ -2,5 +2,6 @@
 
 from declump.records.regions import Regions, seeds_from_labels
 from declump.regions.find import find_regions
+from declump.regions.options import RegionOptions
 
-__all__ = ["Regions", "find_regions", "seeds_from_labels"]
+__all__ = ["RegionOptions", "Regions", "find_regions", "seeds_from_labels"]

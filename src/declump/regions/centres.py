@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
-from declump.models import model_path
-from declump.regions.find import NUCLEUS_DIAMETER, maps_at_scale
+from declump.regions.channels import ImageChannels
+from declump.regions.find import maps_at_scale
+from declump.regions.inference import open_region_model
 from declump.regions.nuclei import RULES, SMOOTHING, find_peaks
 from declump.seeds.distance import middles
 
@@ -34,10 +36,9 @@ def find_centres(
     (N, 2) float64
         Row and column of the middle of each peak, inside the mask; none where the network sees no centre.
     """
-    from scipy import ndimage
-
-    size = NUCLEUS_DIAMETER if diameter is None else diameter
-    maps = maps_at_scale(image, model_path(model, "regions.onnx"), NUCLEUS_DIAMETER / size)
+    network = open_region_model(model)
+    size = network.nucleus_diameter if diameter is None else diameter
+    maps = maps_at_scale(ImageChannels(image), network, network.nucleus_diameter / size)
     centre_map = np.where(mask, ndimage.gaussian_filter(maps.centre_map, SMOOTHING * size), 0).astype(np.float32)
     labels, _ = ndimage.label(find_peaks(centre_map, RULES) & mask, np.ones((3, 3)))
     return middles(np.asarray(labels, np.int32), centre_map.astype(np.float64))

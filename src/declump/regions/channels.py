@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,6 +17,29 @@ FLAT = 0.02
 """An image whose luminance varies by less than this share of its background shows nothing."""
 DARK = 0.25
 """A background in this lowest part of the range of luminance is dark."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImageChannels:
+    """An image, and what the networks see of it, which is made at first use and kept: every stage needs it.
+
+    Attributes
+    ----------
+    pixels : (H, W), (H, W, 3) or (H, W, 4)
+        The image as it was given.
+    """
+
+    pixels: NDArray[Any]
+
+    @cached_property
+    def channels(self) -> NDArray[np.float32]:
+        """Luminance and two chrominances (3, H, W): see :func:`to_channels`."""
+        return to_channels(self.pixels)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Height and width."""
+        return self.pixels.shape[:2]
 
 
 def to_channels(image: ArrayLike) -> NDArray[np.float32]:
@@ -50,9 +77,9 @@ def to_channels(image: ArrayLike) -> NDArray[np.float32]:
     return np.stack([luminance, blue, red]).astype(np.float32) / np.float32(background)
 
 
-def is_flat(image: ArrayLike) -> bool:
-    """Whether an image shows nothing: hardly any pixel differs from the others."""
-    low, high = np.percentile(to_channels(image)[0], (0.5, 99.5))
+def is_flat(channels: NDArray[np.float32]) -> bool:
+    """Whether the channels (3, H, W) of an image show nothing: hardly any pixel differs from the others."""
+    low, high = np.percentile(channels[0], (0.5, 99.5))
     return bool(high - low < FLAT)
 
 

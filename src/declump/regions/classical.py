@@ -101,20 +101,29 @@ def find_classical_regions(
     >>> int(nuclei.max())
     1
     """
+    return separate_by_thresholds(to_channels(image)[0], diameter=diameter)
+
+
+def separate_by_thresholds(
+    luminance: NDArray[np.float32], *, diameter: float | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Find clumps and nuclei in the luminance (H, W) of an image with a bright background.
+
+    See :func:`find_classical_regions`.
+    """
     size = DIAMETER if diameter is None else float(diameter)
     if not 3 <= size < np.inf:
         raise ValueError(f"diameter is {diameter}; give the typical diameter of a nucleus in pixels, at least 3.")
-    flat = _flattened(_luminance(image), size)
+    flat = _flattened(_spread(luminance), size)
     if flat is None:
-        shape = np.shape(image)[:2]
-        return np.zeros(shape, np.bool_), np.zeros(shape, np.int32)
+        return np.zeros(luminance.shape, np.bool_), np.zeros(luminance.shape, np.int32)
     clump = _clump(flat, size)
     return _inhabited(clump, _nuclei(flat, clump, size))
 
 
-def _luminance(image: ArrayLike) -> NDArray[np.float64]:
-    """Grey values (H, W) with a bright background, scaled so that all but the extreme pixels lie between 0 and 1."""
-    grey = to_channels(image)[0].astype(np.float64)
+def _spread(luminance: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Grey values (H, W), scaled so that all but the extreme pixels lie between 0 and 1."""
+    grey = luminance.astype(np.float64)
     low, high = np.percentile(grey, (0.05, 99.95))
     # A span that is only rounding of the weighted sum is none.
     if high - low <= 1e-6 * max(abs(low), abs(high)):

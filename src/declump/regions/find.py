@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
 
-from declump.models import model_path
+from declump.models import Model
 from declump.records.regions import Regions
-from declump.regions.channels import is_flat, to_channels
-from declump.regions.inference import Maps, region_maps
+from declump.regions.channels import ImageChannels, is_flat, to_channels
+from declump.regions.classical import separate_by_thresholds
+from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
+from declump.regions.options import RegionOptions
 from declump.regions.refinement import refine
 
-NUCLEUS_DIAMETER = 22.0
-"""Usual diameter in pixels of a nucleus in the images the network was trained on."""
 TRUSTED = 1.5
 """The resolution is taken to be that of the training images unless nuclei come out smaller or larger by this factor."""
 ENOUGH_NUCLEI = 5
@@ -26,21 +25,10 @@ MIN_CLUMP = 2.5
 """Smallest clump, in areas of a nucleus."""
 MAX_HOLE = 0.5
 """Largest hole in a clump that is filled, in areas of a nucleus."""
-NUCLEUS_MICROMETRES = 7.0
-"""Usual diameter of the nucleus of a squamous cell."""
+SAME_SCALE = 0.05
+"""An image is not resized for a scale that differs less than this from 1."""
 
-
-@dataclass(frozen=True)
-class Limits:
-    """What the user set: areas in square pixels, None for those that follow from the diameter."""
-
-    min_nucleus_area: float | None = None
-    min_clump_area: float | None = None
-    max_hole_area: float | None = None
-    cut_nuclei: bool = False
-
-
-NO_LIMITS = Limits()
+BY_DEFAULT = RegionOptions()
 
 
 def find_regions(
@@ -83,49 +71,36 @@ def find_regions(
         Without a nucleus there is no cell: cytoplasm whose nucleus lies outside the image, or on its border, belongs to
         the clump, and is left unexplained where no other cell covers it.
     """
-    pixels = np.asarray(image)
-    nothing = is_flat(pixels)
-    if pixel_size is not None and not (np.isfinite(pixel_size) and pixel_size > 0):
-        raise ValueError(f"the pixel size is a number of micrometres > 0; given was {pixel_size}")
-    if diameter is None and pixel_size is not None:
-        diameter = NUCLEUS_MICROMETRES / pixel_size
-    if diameter is not None and not 2 <= diameter <= 1000:
-        raise ValueError(f"the diameter of a nucleus is a number of pixels from 2 to 1000; given was {diameter}")
-    limits = Limits(
-        _in_pixels(min_nucleus_area, pixel_size),
-        _in_pixels(min_clump_area, pixel_size),
-        _in_pixels(max_hole_area, pixel_size),
-        cut_nuclei,
+    options = RegionOptions(
+        model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
     )
-    if nothing:
-        return Regions(np.zeros(pixels.shape[:2], np.bool_), np.zeros(pixels.shape[:2], np.int32))
-    if str(model) == "classical":
-        return _classical(pixels, diameter, limits)
-    path = model_path(model, "regions.onnx")
-    found = _regions(pixels, path, NUCLEUS_DIAMETER if diameter is None else diameter, limits, refined)
-    at = resolution(found.nuclei, diameter)
-    return found if diameter is not None or at == NUCLEUS_DIAMETER else _regions(pixels, path, at, limits, refined)
+    return get_regions(ImageChannels(np.asarray(image)), options)
 
 
-def get_regions(
-    image: ArrayLike, regions: Regions | str | Path, *, diameter: float | None = None, pixel_size: float | None = None
-) -> Regions:
-    """Give regions as they are, if they are of this image, or find them with the model that is named instead."""
-    if not isinstance(regions, Regions):
-        return find_regions(image, model=regions, diameter=diameter, pixel_size=pixel_size)
-    if np.shape(image)[:2] != regions.clump.shape:
-        raise ValueError(
-            f"the regions are of another image: {regions.clump.shape} pixels against {np.shape(image)[:2]}"
-        )
-    return regions
+def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regions:
+    """Give regions as they are, if they are of this image, or find them as the options say."""
+    if isinstance(regions, Regions):
+        if image.shape != regions.clump.shape:
+            raise ValueError(f"the regions are of another image: {regions.clump.shape} pixels against {image.shape}")
+        return regions
+    options = regions.in_pixels()
+    if is_flat(image.channels):
+        return Regions(np.zeros(image.shape, np.bool_), np.zeros(image.shape, np.int32))
+    if str(options.model) == "classical":
+        return _by_thresholds(image, options)
+    model = open_region_model(options.model)
+    usual, diameter = model.nucleus_diameter, options.diameter
+    found = _by_network(image, model, usual if diameter is None else diameter, options)
+    at = resolution(found.nuclei, diameter, usual)
+    return found if diameter is not None or at == usual else _by_network(image, model, at, options)
 
 
-def resolution(nuclei: NDArray[np.int32], diameter: float | None = None) -> float:
+def resolution(nuclei: NDArray[np.int32], diameter: float | None, usual: float) -> float:
     """Diameter in pixels at which labelled nuclei are looked at: the one given, the usual one, or theirs if far off."""
     if diameter is not None:
         return diameter
-    seen = typical_diameter(nuclei)
-    return seen if seen and not 1 / TRUSTED < seen / NUCLEUS_DIAMETER < TRUSTED else NUCLEUS_DIAMETER
+    own = typical_diameter(nuclei)
+    return own if own and not 1 / TRUSTED < own / usual < TRUSTED else usual
 
 
 def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
@@ -134,38 +109,29 @@ def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
     return float(np.median(np.sqrt(4 * areas / np.pi))) if areas.size >= ENOUGH_NUCLEI else None
 
 
-def _in_pixels(area: float | None, pixel_size: float | None) -> float | None:
-    """An area in square pixels, given in square micrometres where the size of a pixel is known."""
-    if area is not None and not (np.isfinite(area) and area >= 0):
-        raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")
-    return area if area is None or pixel_size is None else area / pixel_size**2
-
-
-def _classical(image: NDArray[Any], diameter: float | None, limits: Limits) -> Regions:
-    from declump.regions.classical import find_classical_regions
-
-    clump, nuclei = find_classical_regions(image, diameter=diameter)
-    clump = _clean(clump, limits.max_hole_area or 0, limits.min_clump_area or 0)
-    kept = np.bincount(nuclei.ravel()) >= max(limits.min_nucleus_area or 0, 1)
-    if not limits.cut_nuclei:
+def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
+    """Regions without a network, by options in pixels."""
+    clump, nuclei = separate_by_thresholds(image.channels[0], diameter=options.diameter)
+    clump = _clean(clump, options.max_hole_area or 0, options.min_clump_area or 0)
+    kept = np.bincount(nuclei.ravel()) >= max(options.min_nucleus_area or 0, 1)
+    if not options.cut_nuclei:
         kept[np.unique(np.concatenate([nuclei[0], nuclei[-1], nuclei[:, 0], nuclei[:, -1]]))] = False
     kept[0] = False
     return Regions(clump, nuclei * kept[nuclei] * clump)
 
 
-def _regions(image: NDArray[Any], model: Path, diameter: float, limits: Limits, refined: bool) -> Regions:
-    """Regions of an image whose nuclei have a given diameter."""
-    maps, seen = maps_at_scale(image, model, NUCLEUS_DIAMETER / diameter), to_channels(image)
-    return read_maps(maps, seen, diameter, limits=limits, refined=refined)
+def _by_network(image: ImageChannels, model: Model, diameter: float, options: RegionOptions) -> Regions:
+    """Regions of an image whose nuclei have a given diameter, by options in pixels."""
+    maps = maps_at_scale(image, model, model.nucleus_diameter / diameter)
+    return read_maps(maps, image.channels, diameter, options=options)
 
 
 def read_maps(
     maps: Maps,
-    seen: NDArray[np.float32],
+    channels: NDArray[np.float32],
     diameter: float,
     *,
-    limits: Limits = NO_LIMITS,
-    refined: bool = False,
+    options: RegionOptions = BY_DEFAULT,
     rules: NucleusRules = RULES,
 ) -> Regions:
     """Read regions from a network's maps of an image.
@@ -173,35 +139,34 @@ def read_maps(
     Parameters
     ----------
     maps : Maps
-    seen : (3, H, W)
+    channels : (3, H, W)
         The image's :func:`declump.regions.channels.to_channels`.
     diameter : float
         Usual diameter of a nucleus in pixels.
-    limits : Limits
-    refined : bool
-        See :func:`find_regions`.
+    options : RegionOptions
+        With areas in square pixels.
     rules : NucleusRules
     """
     probability = maps.classes[2]
     clump = maps.classes[0] < 0.5
-    if refined:
-        classes = refine(maps.classes, np.moveaxis(seen, 0, -1))
+    if options.refined:
+        classes = refine(maps.classes, np.moveaxis(channels, 0, -1))
         probability, clump = np.where(classes == 2, np.maximum(probability, 0.5), 0), classes > 0
     nucleus = np.pi * diameter**2 / 4
     clump = _clean(
         clump,
-        MAX_HOLE * nucleus if limits.max_hole_area is None else limits.max_hole_area,
-        MIN_CLUMP * nucleus if limits.min_clump_area is None else limits.min_clump_area,
+        MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
+        MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
     )
     nuclei, doubtful = (
         separate_nuclei(
             np.where(clump, probability, 0),
             maps.centre_map,
-            seen[0],
+            channels[0],
             diameter,
             rules=way,
-            min_area=limits.min_nucleus_area,
-            cut=limits.cut_nuclei,
+            min_area=options.min_nucleus_area,
+            cut=options.cut_nuclei,
         )
         for way in (rules, CANDIDATE_RULES)
     )
@@ -214,26 +179,36 @@ def read_maps(
 
 def _clean(clump: NDArray[np.bool_], max_hole_area: float, min_clump_area: float) -> NDArray[np.bool_]:
     """Clumps without small holes, and without what is too small for one."""
-    from skimage.morphology import remove_small_holes, remove_small_objects
-
-    filled = remove_small_holes(clump, max_size=int(max_hole_area))
-    return np.asarray(remove_small_objects(filled, max_size=max(int(np.ceil(min_clump_area)) - 1, 0)), dtype=np.bool_)
+    filled = ~_keep_large(~clump, int(max_hole_area) + 1)
+    return _keep_large(filled, min_clump_area)
 
 
-def maps_at_scale(image: NDArray[Any], model: Path, scale: float) -> Maps:
+def _keep_large(mask: NDArray[np.bool_], min_area: float) -> NDArray[np.bool_]:
+    """Keep the connected pieces (4-neighbours) of a mask (H, W) that have at least so many pixels."""
+    labels, _ = ndimage.label(mask)
+    large = np.bincount(labels.ravel()) >= min_area
+    large[0] = False
+    return np.asarray(large[labels])
+
+
+def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:
     """Maps of an image seen larger or smaller, brought back to its size."""
     from skimage.transform import resize
 
-    if abs(scale - 1) < 0.05:
-        return region_maps(image, model)
-    size = tuple(max(round(side * scale), 1) for side in image.shape[:2])
-    seen = resize(
-        image.astype(np.float32), (*size, *image.shape[2:]), order=1, anti_aliasing=scale < 1, preserve_range=True
+    if abs(scale - 1) < SAME_SCALE:
+        return region_maps(image.channels, model)
+    size = tuple(max(round(side * scale), 1) for side in image.shape)
+    scaled = resize(
+        image.pixels.astype(np.float32),
+        (*size, *image.pixels.shape[2:]),
+        order=1,
+        anti_aliasing=scale < 1,
+        preserve_range=True,
     )
-    maps = region_maps(seen, model)
+    maps = region_maps(to_channels(scaled), model)
 
     def back(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(resize(values, image.shape[:2], order=1, preserve_range=True), dtype=np.float32)
+        return np.asarray(resize(values, image.shape, order=1, preserve_range=True), dtype=np.float32)
 
     return Maps(
         np.stack([back(part) for part in maps.classes]),

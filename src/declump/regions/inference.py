@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.models import onnx_session
-from declump.regions.channels import to_channels
+from declump.models import Model, model_path, open_model
 
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
 TILE = 1536
 MARGIN = 128
 """Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
+
+
+def open_region_model(model: str | Path) -> Model:
+    """Open ``"default"``, the network that ships with declump, or an ONNX file of ``declump train regions``."""
+    opened = open_model(model_path(model, "regions.onnx"), "region model")
+    opened.check_input(3, None, None)
+    return opened
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +33,7 @@ class Maps:
     ----------
     classes : (3, H, W) float32
         Probabilities of background, cytoplasm and nucleus.
-    nearness : (H, W) float32
+    centre_map : (H, W) float32
         1 at the centre of a nucleus, falling to 0 at one and a half of its radii.
     layers : (4, H, W) float32
         Probabilities of 0, 1, 2, 3 or more cells.
@@ -39,35 +44,35 @@ class Maps:
     layers: NDArray[np.float32]
 
 
-def region_maps(image: NDArray[Any], model: Path) -> Maps:
+def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
     """Let the network look at an image.
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
-        With a bright background, at the resolution the network was trained at.
-    model : Path
-        ONNX file of ``declump train regions``.
+    channels : (3, H, W)
+        The image's :func:`declump.regions.channels.to_channels`, at the resolution the network was trained at.
+    model : Model
+        Of ``declump train regions``; see :func:`open_region_model`.
     """
-    answer = _answer(to_channels(image), onnx_session(model, "region model", (3, None, None)))
-    return Maps(_softmax(answer[:3]), np.clip(answer[3], 0, 1), _softmax(answer[4:]))
+    output = _run(channels, model)
+    return Maps(_softmax(output[:3]), np.clip(output[3], 0, 1), _softmax(output[4:]))
 
 
-def _answer(seen: NDArray[np.float32], session: Any) -> NDArray[np.float32]:
-    height, width = seen.shape[1:]
-    answer = np.empty((8, height, width), np.float32)
+def _run(channels: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
+    """Output (8, H, W) of the network for a whole image."""
+    height, width = channels.shape[1:]
+    result = np.empty((8, height, width), np.float32)
     for rows, inner_rows in _tiles(height):
         for columns, inner_columns in _tiles(width):
-            tile = seen[:, rows, columns]
+            tile = channels[:, rows, columns]
             padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
-            (told,) = session.run(None, {"image": np.pad(tile, padding, mode="edge")[None]})
-            answer[:, inner_rows, inner_columns] = told[
-                0,
+            output = model.run(np.pad(tile, padding, mode="edge"))
+            result[:, inner_rows, inner_columns] = output[
                 :,
                 inner_rows.start - rows.start : inner_rows.stop - rows.start,
                 inner_columns.start - columns.start : inner_columns.stop - columns.start,
             ]
-    return answer
+    return result
 
 
 def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:

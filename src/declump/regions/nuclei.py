@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.seeds.distance import basins, deepest_places, depths
+
 SMOOTHING = 0.08
 """Width of the smoothing of the nearness, in diameters, so that grain in a nucleus makes no second peak."""
 FAINT = 0.15
@@ -92,7 +94,7 @@ def separate_nuclei(
     ----------
     probability : (H, W)
         Probability of nucleus, 0 outside clumps.
-    nearness : (H, W)
+    centre_map : (H, W)
         Nearness to the centre of a nucleus, from 0 to 1.
     luminance : (H, W)
         Relative to the background.
@@ -169,8 +171,6 @@ def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list
     Parts that are too small for nuclei are bulges, and stay with the part they are on, unless that then is too ragged
     to be a nucleus: then what is round of it is cut free.
     """
-    from declump.seeds.distance import basins, deepest_places, depths
-
     if _solidity(piece) >= ROUND and piece.sum() < LARGE * usual:
         return [piece]
     padded = np.pad(piece, 1)
@@ -240,5 +240,5 @@ def _contrast(pieces: NDArray[np.int32], piece: Any, luminance: NDArray[np.float
     window = (slice(max(top - width, 0), bottom + width), slice(max(left - width, 0), right + width))
     own = pieces[window] == piece.label
     ring = ndimage.binary_dilation(own, iterations=width) & (pieces[window] == 0)
-    seen = luminance[window]
-    return float(np.median(seen[ring]) - seen[own].mean()) if ring.any() else 0.0
+    grey = luminance[window]
+    return float(np.median(grey[ring]) - grey[own].mean()) if ring.any() else 0.0

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from declump.compared import METHODS as COMPARED
 from declump.compared import find_method
-from declump.evidence.collect import collect_evidence
+from declump.evidence.proposals import propose_rays
 from declump.evolution.evolve import Solver, evolve
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.trust_region import evolve_clump
@@ -99,7 +99,7 @@ class ExperimentMethod:
             raise ValueError(f"the method {self.name!r} needs a ray model that did not see the image")
         if complete:
             return segment(image, regions=regions, evidence="rays", rays=rays, prior=prior, setting=self.settings)
-        evidence = collect_evidence(image, regions, "rays", model=rays)
+        evidence = propose_rays(image, regions, model=rays)
         return evolve(regions.clump, regions.seeds, evidence=evidence, prior=prior, setting=self.settings)
 
     def record(self) -> dict[str, Any]:

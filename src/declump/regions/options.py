@@ -1,0 +1,116 @@
+"""How regions are to be found: which model, at which resolution, within which limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from declump.records.regions import Regions
+
+NUCLEUS_MICROMETRES = 7.0
+"""Usual diameter of the nucleus of a squamous cell."""
+DIAMETERS = (2.0, 1000.0)
+"""Smallest and largest diameter of a nucleus in pixels that make sense."""
+
+
+@dataclass(frozen=True)
+class RegionOptions:
+    """How regions are found; the arguments of :func:`declump.find_regions` in one record.
+
+    Attributes
+    ----------
+    model : str or Path
+        ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
+        file of ``declump train regions``.
+    diameter : float, optional
+        Usual diameter of a nucleus in pixels; goes before what ``pixel_size`` tells of it. By default the image is
+        taken to be at the resolution of the training images, unless its nuclei turn out much smaller or larger.
+    pixel_size : float, optional
+        Micrometres a pixel; tells how large nuclei are, and makes the areas below square micrometres.
+    min_nucleus_area, min_clump_area, max_hole_area : float, optional
+        Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
+        micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
+    cut_nuclei : bool
+        Whether nuclei that the image border cuts count. Their cells cannot be measured, and annotators leave them out.
+    refined : bool
+        Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
+    """
+
+    model: str | Path = "default"
+    diameter: float | None = None
+    pixel_size: float | None = None
+    min_nucleus_area: float | None = None
+    min_clump_area: float | None = None
+    max_hole_area: float | None = None
+    cut_nuclei: bool = False
+    refined: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that cannot be."""
+        if self.pixel_size is not None and not (np.isfinite(self.pixel_size) and self.pixel_size > 0):
+            raise ValueError(f"the pixel size is a number of micrometres > 0; given was {self.pixel_size}")
+        size, (least, largest) = self.nucleus_diameter, DIAMETERS
+        if size is not None and not least <= size <= largest:
+            raise ValueError(
+                f"the diameter of a nucleus is a number of pixels from {least:g} to {largest:g}; given was {size}"
+            )
+        for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
+            if area is not None and not (np.isfinite(area) and area >= 0):
+                raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")
+
+    @property
+    def nucleus_diameter(self) -> float | None:
+        """Usual diameter of a nucleus in pixels, given or by the size of a pixel; None where neither is known."""
+        if self.diameter is not None or self.pixel_size is None:
+            return self.diameter
+        return usual_diameter(self.pixel_size)
+
+    def in_pixels(self) -> RegionOptions:
+        """Give the same options with the diameter in pixels and all areas in square pixels."""
+        if self.pixel_size is None:
+            return self
+        pixel_area = self.pixel_size**2
+        return replace(
+            self,
+            diameter=self.nucleus_diameter,
+            pixel_size=None,
+            min_nucleus_area=_divide(self.min_nucleus_area, pixel_area),
+            min_clump_area=_divide(self.min_clump_area, pixel_area),
+            max_hole_area=_divide(self.max_hole_area, pixel_area),
+        )
+
+
+def _divide(area: float | None, unit: float) -> float | None:
+    return None if area is None else area / unit
+
+
+def usual_diameter(pixel_size: float) -> float:
+    """Diameter in pixels of the nucleus of a squamous cell, where a pixel is so many micrometres wide."""
+    return NUCLEUS_MICROMETRES / pixel_size
+
+
+def to_region_options(
+    regions: Regions | RegionOptions | str | Path, *, diameter: float | None = None, pixel_size: float | None = None
+) -> RegionOptions:
+    """Give the options that arguments of :func:`declump.segment` stand for.
+
+    Parameters
+    ----------
+    regions : Regions, RegionOptions, str or Path
+        Options themselves, or the model. Known regions need none, but the resolution matters beyond them.
+    diameter, pixel_size : float, optional
+        See :class:`RegionOptions`.
+
+    Raises
+    ------
+    ValueError
+        If a diameter or a size of pixels is given beside options, which have their own.
+    """
+    if not isinstance(regions, RegionOptions):
+        model = "default" if isinstance(regions, Regions) else regions
+        return RegionOptions(model, diameter=diameter, pixel_size=pixel_size)
+    if diameter is not None or pixel_size is not None:
+        raise ValueError("a diameter and a pixel size are part of the RegionOptions; give them there")
+    return regions
