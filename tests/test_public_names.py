@@ -6,11 +6,12 @@ import sys
 import pytest
 
 import declump
+from support.waiting import LIMIT
 
 
 def test_importing_declump_imports_nothing_slow():
     code = "import sys, declump; print(*(name for name in ('numba', 'scipy', 'skimage') if name in sys.modules))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True)
     assert result.stdout.strip() == ""
     assert result.stderr == ""
 
@@ -29,7 +30,7 @@ def test_every_public_name_resolves(name):
 
 def test_public_names_resolve_in_a_fresh_interpreter():
     code = "from declump import *; print(evolve.__name__, ShapePrior.__name__, simulate.__name__)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True)
     assert result.stdout.split() == ["evolve", "ShapePrior", "declump.simulate"]
 
 

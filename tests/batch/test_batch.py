@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +13,8 @@ import tifffile
 from PIL import Image
 
 from declump import batch, simulate
-from declump.batch import Options, Source, find_sources
+from declump.batch import Options, Outcome, Source, find_sources
+from support.waiting import LIMIT, wait_until
 
 QUICK = Options(regions="classical", evidence="clump", formats=("contours",))
 
@@ -68,29 +69,26 @@ def test_a_process_that_dies_costs_one_image(tmp_path: Path) -> None:
     Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=1).image).save(tmp_path / "good.png")
     os.mkfifo(tmp_path / "stuck.png")  # a process waits here for ever
     sources = [Source(tmp_path / "stuck.png", "stuck"), Source(tmp_path / "good.png", "good")]
-    import multiprocessing
-    import threading
-
-    def kill_the_first() -> None:
-        (child,) = multiprocessing.active_children()
-        os.kill(child.pid or 0, signal.SIGKILL)
-
-    written: list[Any] = []
-    timer = threading.Thread(target=_when_running, args=(tmp_path / "out" / "run.json", kill_the_first))
-    timer.start()
-    outcomes = batch.run(sources, tmp_path / "out", QUICK, jobs=1, done=written.append)
-    timer.join()
+    written: list[Outcome] = []
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(batch.run, sources, tmp_path / "out", QUICK, jobs=1, done=written.append)
+        try:
+            pipe = wait_until(lambda: _open_if_read(tmp_path / "stuck.png"), "a process opens the first image")
+        finally:
+            for child in multiprocessing.active_children():
+                child.kill()
+        outcomes = run.result(timeout=LIMIT)
+    os.close(pipe)
     assert [outcome.status for outcome in outcomes] == ["failed", "done"] and written == outcomes
     assert "ended unexpectedly (exit code -9)" in outcomes[0].reason
 
 
-def _when_running(path: Path, act: Any) -> None:
-    import time
-
-    while not path.exists():
-        time.sleep(0.02)
-    time.sleep(0.3)
-    act()
+def _open_if_read(pipe: Path) -> int | None:
+    """Open a named pipe for writing if somebody is reading it; who writes nothing keeps the reader waiting."""
+    try:
+        return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
 
 
 def test_a_changed_image_is_done_again(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from PIL import Image
 
 import declump
 from declump import cli, datasets, io, simulate
+from support.waiting import LIMIT, start, wait_until
 
 SMEAR = simulate.smear((160, 200), cells=4, radius=24, rng=5)
 NUCLEI = SMEAR.nuclei.any(axis=0)
@@ -23,7 +23,7 @@ NUCLEI = SMEAR.nuclei.any(axis=0)
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "declump.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=LIMIT, check=False)
 
 
 @pytest.fixture
@@ -282,12 +282,10 @@ def test_version(here: Callable[..., tuple[int, str, str]]) -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interruption_is_quiet_and_leaves_nothing(number: int, code: int, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "declump.cli", "simulate", "-o", str(tmp_path / "out"), "--count", "500"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        until = time.monotonic() + 60
-        while not list(tmp_path.glob(".declump-*/draft/*/image.png")) and time.monotonic() < until:
-            time.sleep(0.05)
+    with start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: list(tmp_path.glob(".declump-*/draft/*/image.png")), "a first smear", process=process)
         process.send_signal(number)
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=LIMIT)
     assert (process.returncode, out, error) == (code, "", "")
     assert list(tmp_path.iterdir()) == []
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from declump import simulate
+from support.waiting import LIMIT
 
 QUICK = ("--regions", "classical", "--methods", "mpw,cf")
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "declump.cli", "compare", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import pytest
 import declump
 from declump import cli, datasets, simulate
 from declump.importance import Importance, learn_importance
+from support.waiting import start, wait_until
 
 Ended = tuple[int, str, str]
 SMALL = ("--rays", 48, "--no-copies", "--no-reach", "--setting", "paper", "--step", 2, "--cycles", 2, "--tries", 3)
@@ -80,11 +79,10 @@ def test_printed(here: Callable[..., Ended], smears: Path, expected: Importance,
 def test_interrupted_it_goes_on(here: Callable[..., Ended], smears: Path, expected: Importance, tmp_path: Path) -> None:
     target, state = tmp_path / "prior.npz", tmp_path / "prior-importance.json"
     command = (*PRINTED, "-o", target)
-    process = subprocess.Popen([sys.executable, "-m", "declump.cli", *map(str, command)], cwd=smears)
-    while process.poll() is None and not state.exists():
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    if process.wait(timeout=120) != 0:  # it may have come to its end before the signal reached it
+    with start([sys.executable, "-m", "declump.cli", *map(str, command)], cwd=smears) as process:
+        wait_until(lambda: process.poll() is not None or state.exists(), "the first state")
+        process.send_signal(signal.SIGINT)
+    if process.returncode != 0:  # it may have come to its end before the signal reached it
         assert process.returncode == 130 and state.exists() and not target.exists()
         code, _, errors = here(*command, "--seed", 2)
         assert code == 1 and "other options" in errors and errors.count("\n") == 1

@@ -13,13 +13,14 @@ from PIL import Image
 import declump
 from declump import simulate
 from declump.compared import find_method
+from support.waiting import LIMIT
 
 SMEAR = simulate.smear((300, 340), cells=5, overlap=0.3, blur=0.5, debris=0, rng=1)
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "declump.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
 @pytest.fixture(scope="module")

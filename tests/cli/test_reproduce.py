@@ -8,12 +8,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from declump import cli, simulate
+from support.waiting import LIMIT, start, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ("--folds", 2, "--methods", "joint,L,F")
@@ -24,7 +24,7 @@ def command(*arguments: object) -> list[str]:
 
 
 def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=cwd, timeout=240, check=False)
+    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=cwd, timeout=LIMIT, check=False)
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -98,12 +98,8 @@ def test_a_run_that_is_done_is_not_done_again(place: Path, done: dict[str, str])
 @pytest.mark.skipif(os.name == "nt", reason="processes are ended otherwise there")
 def test_killed_and_resumed_the_bytes_are_the_same(place: Path, done: dict[str, str]) -> None:
     arguments = ("folder", "--data", "data", "-o", "killed", *QUICK)
-    with subprocess.Popen(
-        command(*arguments, "--jobs", 1), cwd=place, stdout=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        until = time.monotonic() + 120
-        while time.monotonic() < until and not list((place / "killed").glob("parts/*/*.npz")):
-            time.sleep(0.01)
+    with start(command(*arguments, "--jobs", 1), cwd=place, stdout=subprocess.DEVNULL) as process:
+        wait_until(lambda: list((place / "killed").glob("parts/*/*.npz")), "a first part", process=process)
         process.kill()
     assert not (place / "killed" / "table1.csv").exists()
     ended = run(*arguments, "--jobs", 1, "--resume", cwd=place)

@@ -16,6 +16,7 @@ from PIL import Image
 
 import declump
 from declump import simulate
+from support.waiting import LIMIT
 
 SMEAR = simulate.smear((300, 340), cells=5, overlap=0.3, blur=0.5, debris=0, rng=1)
 QUICK = ("--regions", "classical", "--evidence", "clump")
@@ -23,7 +24,7 @@ QUICK = ("--regions", "classical", "--evidence", "clump")
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "declump.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=cwd)
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,9 @@ def test_a_folder_that_may_not_be_written_to(folder: Path) -> None:
             "os.access = lambda path, mode: access(path, mode) and may(path, mode)\n"
             f"sys.argv = ['declump', *{arguments!r}]; cli.main()"
         )
-        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, timeout=LIMIT, check=False
+        )
         assert (ended.returncode, ended.stdout) == (1, "")
         assert "may not be written to" in ended.stderr and ended.stderr.count("\n") == 1
 

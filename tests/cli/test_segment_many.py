@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from declump import simulate
+from support.waiting import LIMIT, start, wait_until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 OPTIONS = ("--regions", "classical", "--evidence", "clump", "--format", "csv,coco,zarr,png")
@@ -26,7 +26,7 @@ def command(*arguments: object) -> list[str]:
 
 
 def run(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=LIMIT, check=False, cwd=folder)
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -35,14 +35,11 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 def gone(group: int) -> bool:
-    """Whether no process of a group is left, in a few seconds at most."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
+    """Whether no process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
     return False
 
 
@@ -92,10 +89,8 @@ def test_two_processes_write_the_same_bytes(folder: Path, reference: dict[str, s
 
 def test_killed_and_resumed_the_bytes_are_the_same(folder: Path, reference: dict[str, str]) -> None:
     arguments = ("slides/**", "-o", "killed", *OPTIONS)
-    with subprocess.Popen(
-        command(*arguments, "--jobs", 2), cwd=folder, stdout=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        wait_for_results(folder / "killed", 2)
+    with start(command(*arguments, "--jobs", 2), cwd=folder, stdout=subprocess.DEVNULL) as process:
+        wait_for_results(folder / "killed", 2, process)
         process.kill()
     done = finished(folder / "killed")
     assert 2 <= done < 11
@@ -106,7 +101,7 @@ def test_killed_and_resumed_the_bytes_are_the_same(folder: Path, reference: dict
     assert other.returncode == 1 and other.stderr.count("\n") == 1 and "diameter was None, now 20.0" in other.stderr
     again = run(folder, *arguments)
     assert again.returncode == 1 and again.stderr.count("\n") == 1 and "resume it" in again.stderr
-    assert gone(process.pid)
+    wait_until(lambda: gone(process.pid), "the end of the processes whose parent was killed")
     ended = run(folder, *arguments, "--resume", "--json")
     assert ended.returncode == 1
     assert json.loads(ended.stdout.splitlines()[-1])["earlier"] >= done
@@ -120,15 +115,13 @@ def test_killed_and_resumed_the_bytes_are_the_same(folder: Path, reference: dict
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interruption_ends_all_and_leaves_nothing_half_written(number: int, code: int, folder: Path) -> None:
     out = folder / f"stopped{number}"
-    with subprocess.Popen(
-        command("slides", "-o", out, *OPTIONS, "--jobs", 2),
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    ) as process:  # fmt: skip
-        wait_for_results(out, 1)
+    words = command("slides", "-o", out, *OPTIONS, "--jobs", 2)
+    with start(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        wait_for_results(out, 1, process)
         os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=LIMIT)
     assert (process.returncode, error) == (code, "")
-    assert gone(process.pid)
+    wait_until(lambda: gone(process.pid), "the end of all processes")
     files = hashes(out)
     assert not [name for name in files if ".declump-" in name] and not list(out.rglob(".declump-*"))
     folders = {place.parent for place in out.rglob("contours.json")}
@@ -144,7 +137,5 @@ def finished(out: Path) -> int:
     return count
 
 
-def wait_for_results(out: Path, count: int) -> None:
-    until = time.monotonic() + 60
-    while finished(out) < count and time.monotonic() < until:
-        time.sleep(0.01)
+def wait_for_results(out: Path, count: int, process: subprocess.Popen[str]) -> None:
+    wait_until(lambda: finished(out) >= count, f"results of {count} images", process=process)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.report_samples import smear, write_results
+from support.waiting import LIMIT
 
 
 @pytest.fixture
@@ -35,6 +36,8 @@ def browser() -> Iterator[Any]:
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     opened = Chrome(options=options, service=ChromeService(driver))
+    opened.set_page_load_timeout(LIMIT)
+    opened.set_script_timeout(LIMIT)
     try:
         yield opened
     finally:

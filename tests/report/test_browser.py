@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from declump.report import write_report
 from support.report_samples import smear, write_results, write_run
+from support.waiting import wait_until
 
 pytest.importorskip("selenium", reason="selenium drives the browser: pip install 'declump[test]'")
 
@@ -125,8 +125,7 @@ def test_keyboard(page: Page) -> None:
 def test_pictures_are_drawn_when_they_are_opened(page: Page) -> None:
     assert [len(place.find_elements("css selector", "svg")) for place in page.all(".picture")] == [1, 0]
     page.all(".image > summary")[1].click()
-    page.browser.execute_async_script("setTimeout(arguments[0], 50)")
-    assert len(page.all(".picture svg")) == 2
+    wait_until(lambda: len(page.all(".picture svg")) == 2, "the picture that was opened")
     page.one('tr[data-cell="4"]').click()
     assert page.lit("g") == [4]
     ActionChains(page.browser).move_to_element_with_offset(page.one('g[data-cell="3"] .seed'), -8, 0).click().perform()
@@ -215,16 +214,14 @@ def test_no_cell(browser: Any, tmp_path: Path) -> None:
 def test_many_images_stay_usable(browser: Any, tmp_path: Path) -> None:
     write_results(tmp_path / "results", [f"image {number:03}" for number in range(120)], smear(4), originals=None)
     write_report(tmp_path / "results")
-    started = time.perf_counter()
     page = Page(browser, tmp_path / "results")
     assert len(page.all("#cells tbody tr")) == 300 and len(page.all(".picture svg")) == 1
     # Its row is not among the first ones, but comes when it is asked for.
     page.browser.execute_script("document.querySelector('.image[data-image=\"119\"]').open = true")
-    page.browser.execute_async_script("setTimeout(arguments[0], 50)")
+    wait_until(lambda: page.all('g[data-cell="476"]'), "the picture that was opened")
     ActionChains(browser).move_to_element_with_offset(page.one('g[data-cell="476"] .seed'), -8, 0).click().perform()
     assert page.lit("tr") == [476]
     page.sort("confidence")
-    assert time.perf_counter() - started < 60
 
 
 def test_it_looks_like_something(page: Page, tmp_path: Path) -> None:

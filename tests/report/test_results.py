@@ -14,6 +14,7 @@ from PIL import Image
 
 from declump import simulate
 from declump.report import read_run, write_report
+from support.waiting import LIMIT
 
 
 def test_subfolders_pages_and_pixel_sizes_of_a_run(tmp_path: Path) -> None:
@@ -25,7 +26,7 @@ def test_subfolders_pages_and_pixel_sizes_of_a_run(tmp_path: Path) -> None:
     (slides / "broken.png").write_bytes(b"no picture")
     command = [sys.executable, "-m", "declump.cli", "segment", str(slides), "-o", str(out), "--jobs", "1"]
     options = ["--regions", "classical", "--evidence", "clump", "--pixel-size", "0.3"]
-    ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=LIMIT, check=False)
     assert ended.returncode == 1 and "broken" in ended.stderr + ended.stdout
     run = read_run(out)
     assert {image.name for image in run.images} == {"broken", "deep/one", "two-page0001", "two-page0002"}

@@ -25,6 +25,7 @@ from declump.research.writing.csv import to_csv
 from declump.research.writing.latex import to_latex
 from declump.research.writing.markdown import to_markdown
 from declump.research.writing.page import html_page
+from support.waiting import LIMIT
 
 EMPTY = Segmentation((4, 4), np.zeros((0, 2)), np.zeros((0, 36)), np.zeros(0, np.int64))
 DEGREES = {0: [0.1, 0.3, 0.0], 1: [0.6, 0.9, 0.25]}
@@ -177,6 +178,6 @@ def test_latex_typesets_a_table_no_wider_than_the_page(results: Results, tmp_pat
     head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
     (tmp_path / "table.tex").write_text(f"{head}\n{to_latex(overlap_table(results, 'pap'))}\n\\end{{document}}\n")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT)
     assert run.returncode == 0, run.stdout[-2000:]
     assert "Overfull" not in run.stdout and (tmp_path / "table.pdf").stat().st_size > 1000

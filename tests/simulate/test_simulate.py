@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from declump.simulate import Smear, smear, write
+from support.waiting import LIMIT
 
 CLEAN = {"texture": 0, "edges": 0, "folds": 0, "debris": 0, "illumination": 0, "blur": 0, "noise": 0, "variety": 0}
 
@@ -254,5 +255,5 @@ def test_write_leaves_nothing_half_written(tmp_path, monkeypatch) -> None:
 
 def test_import_is_light() -> None:
     code = "import sys, declump.simulate; print([m for m in ('scipy', 'skimage', 'imageio') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True)
     assert done.stdout.strip() == "[]"

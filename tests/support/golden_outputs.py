@@ -238,7 +238,6 @@ def runs() -> Iterator[tuple[str, Any]]:
 def commands() -> Iterator[tuple[str, Any]]:
     """Files that the command line writes, but those that tell how long anything took."""
     mask, centres = discs()
-    quick = ["--simulated", "1", "--steps", "2", "--size", "1"]
     with scratch() as folder:
         Image.fromarray(mask).save(folder / "mask.png")
         labels = np.zeros(SHAPE, np.uint8)
@@ -254,16 +253,27 @@ def commands() -> Iterator[tuple[str, Any]]:
             ["split", "mask.png", "-o", "divided"],
             ["report", "evolved"],
             ["train", "prior", "smears", "-o", "prior.npz", "--rays", "48"],
-            ["train", "regions", "smears", "-o", "regions.onnx", *quick],
-            ["train", "rays", "smears", "-o", "rays.onnx", *quick],
             ["reproduce", "folder", "--data", "small", "-o", "tables", "--folds", "2", "--methods", "joint,L,F"],
         ):
-            subprocess.run(
-                [sys.executable, "-m", "declump.cli", *arguments], cwd=folder, check=True, capture_output=True
-            )
-        names = ("smears/*", "evolved/*", "divided/*", "*.npz", "*.onnx", "tables/table*.csv", "tables/comparison.png")
+            command(folder, *arguments)
+        names = ("smears/*", "evolved/*", "divided/*", "*.npz", "tables/table*.csv", "tables/comparison.png")
         for path in sorted(path for name in names for path in folder.glob(name)):
             yield path.relative_to(folder).as_posix(), path
+
+
+def networks() -> Iterator[tuple[str, Any]]:
+    """Networks that the command line trains; this needs torch."""
+    quick = ["--simulated", "1", "--steps", "2", "--size", "1"]
+    with scratch() as folder:
+        command(folder, "simulate", "-o", "smears", "--count", "2", "--cells", "6", "--size", "320")
+        for network in ("regions", "rays"):
+            command(folder, "train", network, "smears", "-o", f"{network}.onnx", *quick)
+            yield f"{network}.onnx", folder / f"{network}.onnx"
+
+
+def command(folder: Path, *arguments: str) -> None:
+    words = [sys.executable, "-m", "declump.cli", *arguments]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300)
 
 
 PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {
@@ -280,6 +290,7 @@ PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {
     "formats": formats,
     "batch": runs,
     "commands": commands,
+    "networks": networks,
 }
 
 
