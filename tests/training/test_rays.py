@@ -15,7 +15,8 @@ from declump.evidence.proposals import propose_rays  # noqa: E402
 from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View  # noqa: E402
 from declump.simulate import Smear  # noqa: E402
 from declump.training.export import export  # noqa: E402
-from declump.training.rays import loop  # noqa: E402
+from declump.training.loop import fit  # noqa: E402
+from declump.training.rays import lesson  # noqa: E402
 from declump.training.rays.batches import draw_batch  # noqa: E402
 from declump.training.rays.examples import RayExample, make_example, true_radii  # noqa: E402
 from declump.training.rays.network import FREE_AXES, TRIED, Proposer, RayNetwork, moments  # noqa: E402
@@ -77,7 +78,7 @@ def test_moments_of_a_sure_and_of_an_undecided_answer() -> None:
 
 def test_training_learns(examples: list[RayExample], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("declump.training.loop.CHECK_EVERY", 6)
-    _, curve = loop.train([examples], examples[:1], Schedule(12, 3, seed=1))
+    _, curve = fit(lesson.LESSON, [examples], examples[:1], Schedule(12, 3, seed=1))
     assert curve[-1]["loss"] < curve[0]["loss"]
     assert 0 < curve[-1]["dice"] <= 1 and curve[-1]["doubt_factor"] > 0
 
@@ -86,10 +87,10 @@ def test_calibration_makes_two_thirds_of_the_rays_lie_within_the_doubt() -> None
     rng = np.random.default_rng(0)
     doubts = np.exp(rng.uniform(0, 2, 20_000)).astype(np.float32)
     errors = np.abs(0.5 * doubts**1.6 * rng.normal(size=doubts.shape)).astype(np.float32)
-    factor, power = loop.calibrate(errors, doubts)
+    factor, power = lesson.calibrate(errors, doubts)
     assert factor == pytest.approx(0.5, rel=0.1) and power == pytest.approx(1.6, rel=0.05)
     assert np.mean(errors < factor * doubts**power) == pytest.approx(0.6827, abs=0.02)
-    assert loop.calibrate(np.full(5, 2, np.float32), np.ones(5, np.float32)) == pytest.approx((2, 0))
+    assert lesson.calibrate(np.full(5, 2, np.float32), np.ones(5, np.float32)) == pytest.approx((2, 0))
 
 
 def test_proposals_come_in_pixels_whatever_their_number(model: Path) -> None:

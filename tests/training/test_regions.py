@@ -17,7 +17,8 @@ torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 from declump.regions.channels import to_channels  # noqa: E402
 from declump.training.checkpoint import load_network  # noqa: E402
 from declump.training.export import export  # noqa: E402
-from declump.training.regions import loop  # noqa: E402
+from declump.training.loop import fit  # noqa: E402
+from declump.training.regions import lesson  # noqa: E402
 from declump.training.regions.batches import WINDOW, draw_batch  # noqa: E402
 from declump.training.regions.network import FREE_AXES, TRIED, RegionNetwork  # noqa: E402
 from declump.training.regions.targets import (  # noqa: E402
@@ -61,9 +62,9 @@ def test_what_annotators_leave_out_at_the_border_is_not_taught() -> None:
     np.testing.assert_array_equal(example.classes == 2, labels > 0)
     answer, maps = torch.zeros(1, 8, 200, 220), torch.from_numpy(example.classes)[None].long()
     near, layers = torch.zeros(1, 200, 220), torch.from_numpy(example.layers)[None].long()
-    told = loop._loss(answer, maps, near, layers)
+    told = lesson._loss(answer, maps, near, layers)
     answer[:, :3, ignored] = torch.randn(1, 3, int(ignored.sum()))
-    torch.testing.assert_close(loop._loss(answer, maps, near, layers), told)
+    torch.testing.assert_close(lesson._loss(answer, maps, near, layers), told)
 
 
 def test_nearness_is_one_at_the_centre_and_a_third_at_the_rim() -> None:
@@ -90,7 +91,7 @@ def test_training_learns_and_an_interrupted_one_ends_alike(
     examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("declump.training.loop.CHECK_EVERY", 2)
-    whole, curve = loop.train([examples], examples[:1], Schedule(4, 2, seed=1))
+    whole, curve = fit(lesson.LESSON, [examples], examples[:1], Schedule(4, 2, seed=1))
     assert [point["step"] for point in curve] == [2, 4]
     assert curve[-1]["loss"] < curve[0]["loss"]
 
@@ -103,27 +104,27 @@ def test_training_learns_and_an_interrupted_one_ends_alike(
 
     checkpoint = tmp_path / "training.zip"
     with pytest.raises(Interrupted):
-        loop.train([examples], examples[:1], Schedule(4, 2, seed=1, checkpoint=checkpoint, progress=stop))
-    resumed, _ = loop.train([examples], examples[:1], Schedule(4, 2, seed=1, checkpoint=checkpoint))
+        fit(lesson.LESSON, [examples], examples[:1], Schedule(4, 2, seed=1, checkpoint=checkpoint, progress=stop))
+    resumed, _ = fit(lesson.LESSON, [examples], examples[:1], Schedule(4, 2, seed=1, checkpoint=checkpoint))
     for name, value in whole.state_dict().items():
         torch.testing.assert_close(resumed.state_dict()[name], value)
 
 
 def test_a_training_can_begin_with_the_network_of_another(examples: list[Example], tmp_path: Path) -> None:
     checkpoint = tmp_path / "training.zip"
-    taught, _ = loop.train([examples], examples[:1], Schedule(2, 1, checkpoint=checkpoint))
+    taught, _ = fit(lesson.LESSON, [examples], examples[:1], Schedule(2, 1, checkpoint=checkpoint))
     for name, value in load_network(checkpoint).items():
         torch.testing.assert_close(taught.state_dict()[name], value)
-    further, _ = loop.train([examples], [], Schedule(1, 1, start=checkpoint))
-    fresh, _ = loop.train([examples], [], Schedule(1, 1))
+    further, _ = fit(lesson.LESSON, [examples], [], Schedule(1, 1, start=checkpoint))
+    fresh, _ = fit(lesson.LESSON, [examples], [], Schedule(1, 1))
     key = "answer.weight"
     distances = [float((net.state_dict()[key] - taught.state_dict()[key]).abs().max()) for net in (further, fresh)]
     assert distances[0] < distances[1]
     checkpoint.write_bytes(b"no archive")
     with pytest.raises(ValueError, match="no checkpoint"):
-        loop.train([examples], [], Schedule(1, 1, start=checkpoint))
+        fit(lesson.LESSON, [examples], [], Schedule(1, 1, start=checkpoint))
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
-        loop.train([examples], [], Schedule(1, 1, start=tmp_path / "nowhere.zip"))
+        fit(lesson.LESSON, [examples], [], Schedule(1, 1, start=tmp_path / "nowhere.zip"))
 
 
 def test_torch_and_onnx_agree_on_any_size(model: Path) -> None:

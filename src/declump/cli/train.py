@@ -25,6 +25,11 @@ Data = Annotated[
 HeldOut = Annotated[
     list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
 ]
+Simulated = Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")]
+Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
+Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
+Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Start = Annotated[Path | None, typer.Option(help="Checkpoint (...-training.zip) of an earlier training to begin with.")]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
@@ -53,7 +58,7 @@ def prior(
     seed: weighing.Seed = 0,
     jobs: weighing.Jobs = None,
     log: weighing.Log = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Learn what shapes to expect from images with whole masks. Interrupted, the same command goes on."""
     _check_free(out, overwrite)
@@ -104,14 +109,14 @@ def regions(
     folders: Folders = [],  # noqa: B006 (typer copies it)
     data: Data = [],  # noqa: B006
     *,
-    out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
+    out: Model,
     held_out: HeldOut = [],  # noqa: B006
-    simulated: Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")] = 48,
-    steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
+    simulated: Simulated = 48,
+    steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
+    seed: Seed = 0,
     start: Start = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
     folders = _join_folders(folders, data)
@@ -134,7 +139,7 @@ def rays(
     folders: Folders = [],  # noqa: B006
     data: Data = [],  # noqa: B006
     *,
-    out: Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")],
+    out: Model,
     regions: Annotated[
         list[str],
         typer.Option(
@@ -142,10 +147,10 @@ def rays(
         ),
     ] = ["default"],  # noqa: B006
     held_out: HeldOut = [],  # noqa: B006
-    simulated: Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")] = 150,
-    steps: Annotated[int, typer.Option(min=1, help="Number of batches.")] = 6000,
+    simulated: Simulated = 150,
+    steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Cells a batch.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, help="What all randomness follows from.")] = 0,
+    seed: Seed = 0,
     start: Start = None,
     calibration: Annotated[
         tuple[float, float] | None,
@@ -154,7 +159,7 @@ def rays(
             help="The doubt is FACTOR times the network's to the POWER; by default as the images held out ask for.",
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train the network that proposes whole outlines. Interrupted, the same command goes on where it stopped."""
     folders = _join_folders(folders, data)

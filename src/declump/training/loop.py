@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -21,28 +22,45 @@ SHORT_NUMBERS = bool(torch.cpu._is_avx512_bf16_supported())
 MEMORY = 0.998
 """The network that is kept is a running mean of the one that learns, which wavers from batch to batch."""
 
+E = TypeVar("E")
 N = TypeVar("N", bound=nn.Module)
 
 
+@dataclass(frozen=True)
+class Lesson(Generic[N, E]):
+    """What a network is taught, and how well it learns is measured.
+
+    Attributes
+    ----------
+    network : callable
+        Makes the network as it begins.
+    draw_batch : callable
+        Given groups of examples, the number of windows and a seed, a batch: what the network sees, and what it is to
+        answer.
+    loss : callable
+        Given the network's answers and those it is to give, one number.
+    validate : callable
+        Given a network and examples that it did not learn from, figures.
+    """
+
+    network: Callable[[], N]
+    draw_batch: Callable[[Sequence[Sequence[E]], int, int], tuple[Tensor, ...]]
+    loss: Callable[..., Tensor]
+    validate: Callable[[N, Sequence[E]], dict[str, float]]
+
+
 def fit(
-    make: Callable[[], N],
-    draw: Callable[[int], tuple[Tensor, ...]],
-    loss: Callable[..., Tensor],
-    check: Callable[[N], dict[str, float]],
-    schedule: Schedule,
+    lesson: Lesson[N, E], groups: Sequence[Sequence[E]], held_out: Sequence[E], schedule: Schedule
 ) -> tuple[N, Curve]:
     """Teach a network.
 
     Parameters
     ----------
-    make : callable
-        Makes the network as it begins.
-    draw : callable
-        Given a seed, a batch: what the network sees, and what it is to answer.
-    loss : callable
-        Given the network's answers and those it is to give, one number.
-    check : callable
-        Given a network, figures on what it did not learn from.
+    lesson : Lesson
+    groups : sequence of sequences of examples
+        The windows of a batch are taken from the groups in turn, so that each counts alike; empty ones do not count.
+    held_out : sequence of examples
+        For the validation curve; they teach nothing.
     schedule : Schedule
 
     Returns
@@ -53,7 +71,8 @@ def fit(
         Losses and held-out figures by step.
     """
     torch.manual_seed(schedule.seed)
-    network = make()
+    network = lesson.network()
+    filled = [group for group in groups if group]
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
     if schedule.start is not None:
         network.load_state_dict(load_network(schedule.start))
@@ -74,8 +93,8 @@ def fit(
         for group in optimiser.param_groups:
             group["lr"] = RATE * min((step + 1) / 100, 0.5 + 0.5 * float(np.cos(np.pi * step / steps)) + 1e-3)
         network.train()
-        windows, *wanted = draw(schedule.seed * 1_000_003 + step)
-        cost = loss(answer(windows), *wanted)
+        windows, *wanted = lesson.draw_batch(filled, schedule.size, schedule.seed * 1_000_003 + step)
+        cost = lesson.loss(answer(windows), *wanted)
         optimiser.zero_grad(set_to_none=True)
         cost.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -84,7 +103,7 @@ def fit(
         running = 0.98 * running + 0.02 * float(cost.detach()) if step else float(cost.detach())
         figures = {"step": step + 1.0, "loss": running}
         if (step + 1) % CHECK_EVERY == 0 or step + 1 == steps:
-            figures |= check(mean.eval())
+            figures |= lesson.validate(mean.eval(), held_out)
             curve.append(figures)
             if checkpoint is not None:
                 keep(checkpoint, step + 1, curve, network, mean, optimiser)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
-from declump.research.tables import Cell, Row
+from declump.research.tables import Cell, Row, Table
 
 
 def format_cell(cell: Cell | None, plus_minus: str = " ± ", nothing: str = "") -> str:
@@ -17,6 +19,20 @@ def format_cell(cell: Cell | None, plus_minus: str = " ± ", nothing: str = "") 
         return nothing or "-"
     value = f"{cell.value:.{cell.digits}f}"
     return value if cell.spread is None else f"{value}{plus_minus}{cell.spread:.{cell.digits}f}"
+
+
+def format_rows(
+    table: Table, *, bold: Callable[[str], str], italic: Callable[[str], str], escape: Callable[[str], str] = str
+) -> Iterator[tuple[Row, list[str]]]:
+    """Give each row with the texts of its entries: our best figure of a column in bold, printed ones in italics."""
+    winners = [best(table.rows, index, name) for index, name in enumerate(table.columns)]
+    for row in table.rows:
+        texts = [escape(format_cell(cell)) for cell in row.cells]
+        if row.source == "printed":
+            yield row, [italic(text) if text else "" for text in texts]
+        else:
+            marks = [bold if winner == row.method else str for winner in winners]
+            yield row, [mark(text) if text else "" for mark, text in zip(marks, texts, strict=True)]
 
 
 def best(rows: tuple[Row, ...], column: int, name: str) -> str | None:

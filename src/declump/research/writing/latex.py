@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from declump.research.tables import Table
-from declump.research.writing.cells import best, format_cell
+from declump.research.writing.cells import format_rows
 
 _AS_WIDE_AS_THE_PAGE = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Shrinks what follows if it is wider than the page."""
@@ -17,16 +17,9 @@ def to_latex(table: Table) -> str:
     lines = [r"\begin{table*}", rf"\caption{{{_escape(table.title)}}}", rf"\label{{{table.name}}}"]
     lines += [_AS_WIDE_AS_THE_PAGE]
     lines += [rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}", r"\toprule", rf"{head} \\", r"\midrule"]
-    winners = [best(table.rows, index, name) for index, name in enumerate(table.columns)]
-    for row in table.rows:
-        texts = [_escape(format_cell(cell)) for cell in row.cells]
-        if row.source == "printed":
-            texts = [rf"\textit{{{text}}}" if text else "" for text in texts]
-        else:
-            texts = [
-                rf"\textbf{{{text}}}" if winner == row.method and text else text
-                for text, winner in zip(texts, winners, strict=True)
-            ]
+    for row, texts in format_rows(
+        table, bold=lambda text: rf"\textbf{{{text}}}", italic=lambda text: rf"\textit{{{text}}}", escape=_escape
+    ):
         lines.append(rf"{' & '.join([_escape(row.label), *texts])} \\")
     lines += [r"\bottomrule", r"\end{tabular}}"]
     lines += [rf"\par\footnotesize {_escape(note)}" for note in table.notes]

@@ -13,8 +13,9 @@ from declump.simulate import Smear
 from declump.training.card import describe_training
 from declump.training.examples import divide_examples
 from declump.training.export import export
+from declump.training.loop import fit
 from declump.training.rays.examples import RayExample, make_example, simulate_examples
-from declump.training.rays.loop import train
+from declump.training.rays.lesson import LESSON
 from declump.training.rays.network import FREE_AXES, TRIED, Proposer
 from declump.training.schedule import Curve, Schedule
 
@@ -78,7 +79,7 @@ def train_ray_model(
     measured += [make_example(image) for image in validation]
     groups += [simulate_examples(simulated, schedule.seed, models[0])] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
-    network, curve = train([group for group in groups if group], measured, schedule)
+    network, curve = fit(LESSON, groups, measured, schedule)
     if calibration is None:
         calibration = _read_calibration(curve)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)

@@ -10,7 +10,8 @@ from declump.datasets import AnnotatedImage
 from declump.training.card import describe_training
 from declump.training.examples import divide_examples
 from declump.training.export import export
-from declump.training.regions.loop import train
+from declump.training.loop import fit
+from declump.training.regions.lesson import LESSON
 from declump.training.regions.network import FREE_AXES, TRIED
 from declump.training.regions.targets import make_example, simulate_examples
 from declump.training.schedule import Curve, Schedule
@@ -54,7 +55,7 @@ def train_region_model(
     groups, measured = divide_examples(folders, held_out, teach=make_example, measure=make_example)
     groups += [simulate_examples(simulated, schedule.seed)] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
-    network, curve = train([group for group in groups if group], measured, schedule)
+    network, curve = fit(LESSON, groups, measured, schedule)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
     export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve

@@ -1,4 +1,4 @@
-"""Training of the region network."""
+"""What the region network is taught."""
 
 from __future__ import annotations
 
@@ -9,42 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from declump.training.loop import fit
+from declump.training.loop import Lesson
 from declump.training.regions.batches import draw_batch
 from declump.training.regions.network import COARSEST, RegionNetwork
 from declump.training.regions.targets import IGNORED, Example
-from declump.training.schedule import Curve, Schedule
 
 CLASS_WEIGHTS = (1.0, 1.0, 3.0)
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
-
-
-def train(
-    groups: Sequence[Sequence[Example]], held_out: Sequence[Example], schedule: Schedule
-) -> tuple[RegionNetwork, Curve]:
-    """Train a region network.
-
-    Parameters
-    ----------
-    groups : sequence of sequences of Example
-        See :func:`declump.training.regions.batches.draw_batch`.
-    held_out : sequence of Example
-        For the validation curve; they teach nothing.
-    schedule : Schedule
-
-    Returns
-    -------
-    network : RegionNetwork
-    curve : list of dict
-        Losses and held-out figures by step.
-    """
-    return fit(
-        RegionNetwork,
-        lambda seed: draw_batch(groups, schedule.size, seed),
-        _loss,
-        lambda network: validate(network, held_out),
-        schedule,
-    )
 
 
 @torch.no_grad()
@@ -83,3 +54,7 @@ def _loss(answer: Tensor, classes: Tensor, centre_map: Tensor, layers: Tensor) -
     found, true = torch.softmax(answer[:, :3], 1)[:, 2] * known, (classes == 2).float()
     overlap = 1 - (2 * (found * true).sum() + 1) / (found.sum() + true.sum() + 1)
     return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap
+
+
+LESSON = Lesson(RegionNetwork, draw_batch, _loss, validate)
+"""All that is particular to the training of a region network."""
