@@ -12,7 +12,8 @@ from declump import Regions, simulate
 torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 
 from declump.evidence.proposals import propose_rays  # noqa: E402
-from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View  # noqa: E402
+from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View, WindowLayout  # noqa: E402
+from declump.models import model_path, read_card  # noqa: E402
 from declump.simulate import Smear  # noqa: E402
 from declump.training.export import export  # noqa: E402
 from declump.training.loop import fit  # noqa: E402
@@ -120,9 +121,13 @@ def test_proposals_follow_the_resolution(model: Path) -> None:
     np.testing.assert_allclose(twice, 2 * small, rtol=0.1)
 
 
-def test_another_model_is_refused(tmp_path: Path) -> None:
-    from declump.models import model_path
+def test_the_card_tells_the_windows(model: Path) -> None:
+    card = read_card(model)
+    assert card["data"] == "none" and card["window step"] == STEP
+    assert WindowLayout.from_card(card) == WindowLayout(ANGLES, DEPTHS, STEP, card["nucleus diameter"])
 
+
+def test_another_model_is_refused(tmp_path: Path) -> None:
     made = simulate.smear((100, 100), cells=1, rng=3)
     regions = Regions(made.clump, made.nuclei.any(axis=0))
     with pytest.raises(ValueError, match="not a ray model"):

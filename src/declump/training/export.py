@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from declump._files import atomic_file
+from declump.training.rays.network import Proposer
+from declump.training.regions.network import RegionNetwork
 
 AGREEMENT = 1e-4
 """Largest difference allowed between what torch and onnxruntime answer."""
 
 
 def export(
-    network: nn.Module,
+    network: RegionNetwork | Proposer,
     path: Path,
     card: Mapping[str, Any],
     *,
@@ -30,8 +31,9 @@ def export(
 
     Parameters
     ----------
-    network : nn.Module
-        One input, ``image``, one output, ``answer``.
+    network : RegionNetwork or Proposer
+        One input, ``image``, one output, ``answer``. What it has to be run with is written in the card, too: its
+        ``constants``, a mapping.
     path : Path
         The file is replaced whole.
     card : mapping
@@ -61,7 +63,7 @@ def export(
             )
         model = onnx.load(draft)
         entry = model.metadata_props.add()
-        entry.key, entry.value = "card", json.dumps(dict(card), sort_keys=True)
+        entry.key, entry.value = "card", json.dumps({**network.constants, **card}, sort_keys=True)
         onnx.save(model, draft)
         session = onnxruntime.InferenceSession(str(draft), providers=["CPUExecutionProvider"])
         with torch.no_grad():

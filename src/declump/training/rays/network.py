@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS
+from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, WindowLayout
 
 WIDTHS = (16, 40, 64, 96, 96)
 FREE_AXES = {0: "batch"}
@@ -66,6 +68,9 @@ def moments(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 class Proposer(nn.Module):
     """What is exported: radii and their calibrated doubt (B, 2, A) in steps, ``factor * deviation ** power``."""
+
+    constants: ClassVar[Mapping[str, float]] = WindowLayout().to_card()
+    """What goes into the card of every such model."""
 
     def __init__(self, network: RayNetwork, factor: float = 1.0, power: float = 1.0) -> None:
         super().__init__()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from declump.models import DIAMETER_ENTRY, NUCLEUS_DIAMETER
 
 CLASSES = 3
 LAYERS = 4
@@ -57,6 +61,9 @@ class RegionNetwork(nn.Module):
     Input (B, 3, H, W) as :func:`declump.regions.channels.to_channels` gives it, H and W multiples of 16; output
     (B, 8, H, W): 3 scores of background, cytoplasm and nucleus, 1 nearness, 4 scores of 0, 1, 2, 3 or more layers.
     """
+
+    constants: ClassVar[Mapping[str, float]] = {DIAMETER_ENTRY: NUCLEUS_DIAMETER}
+    """What goes into the card of every such model."""
 
     def __init__(self, fine: int = 16, middle: int = 32, coarse: int = 48) -> None:
         super().__init__()

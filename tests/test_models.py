@@ -1,0 +1,55 @@
+"""What a model has to be run with travels in its card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from declump import Regions, simulate
+from declump.evidence.proposals import propose_rays
+from declump.models import NUCLEUS_DIAMETER, model_path, open_model, read_card
+from declump.regions.inference import open_region_model, region_maps
+
+SMEAR = simulate.smear((200, 220), cells=4, overlap=0.3, rng=3)
+
+
+def with_card(model: Path, path: Path, **entries: float) -> Path:
+    """Copy a model with other entries in its card."""
+    onnx = pytest.importorskip("onnx", reason="cards are written by onnx")
+    content = onnx.load(model)
+    (entry,) = (entry for entry in content.metadata_props if entry.key == "card")
+    card = {name: value for name, value in json.loads(entry.value).items() if not name.startswith(("window", "nucl"))}
+    entry.value = json.dumps({**card, **{name.replace("_", " "): value for name, value in entries.items()}})
+    onnx.save(content, path)
+    return path
+
+
+@pytest.mark.parametrize(("name", "kind"), [("regions.onnx", "region model"), ("rays.onnx", "ray model")])
+def test_a_card_that_tells_nothing_of_nuclei_means_the_usual_diameter(name: str, kind: str, tmp_path: Path) -> None:
+    shipped = model_path("default", name)
+    assert open_model(shipped, kind).nucleus_diameter == NUCLEUS_DIAMETER
+    assert open_model(shipped, kind).card == read_card(shipped)
+    silent = open_model(with_card(shipped, tmp_path / name), kind)
+    assert "nucleus diameter" not in silent.card and silent.nucleus_diameter == NUCLEUS_DIAMETER
+
+
+def test_a_region_model_looks_at_nuclei_of_its_own_diameter(tmp_path: Path) -> None:
+    path = with_card(model_path("default", "regions.onnx"), tmp_path / "regions.onnx", nucleus_diameter=44)
+    assert open_region_model(path).nucleus_diameter == 44
+    channels = np.random.default_rng(0).random((3, 64, 48), dtype=np.float32)
+    own, shipped = (region_maps(channels, open_region_model(model)) for model in (path, "default"))
+    assert own.classes.tobytes() == shipped.classes.tobytes()
+
+
+def test_a_ray_model_looks_in_steps_of_its_own(tmp_path: Path) -> None:
+    path = with_card(model_path("default", "rays.onnx"), tmp_path / "rays.onnx", nucleus_diameter=11.0, window_step=4.0)
+    known = Regions(SMEAR.clump, SMEAR.nuclei.any(axis=0))
+    own = propose_rays(SMEAR.image, known, model=path, diameter=5.5)
+    shipped = propose_rays(SMEAR.image, known, diameter=22.0)
+    np.testing.assert_array_equal(own.radii, shipped.radii)
+    wrong = with_card(model_path("default", "rays.onnx"), tmp_path / "wrong.onnx", window_angles=32)
+    with pytest.raises(ValueError, match="is not a ray model"):
+        propose_rays(SMEAR.image, known, model=wrong)
