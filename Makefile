@@ -4,9 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TESTABLE := $(VENV)/.testable
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+PIP := python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
+# The lowest versions are tested on the lowest Python, where that is to be had.
+LOWEST := .venv-lowest
+LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
+# Modules keep to one process each, as the tests of one share what is costly to make.
+PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-quick test-lowest lint bench clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -15,19 +21,29 @@ $(READY): pyproject.toml constraints.txt
 
 $(TESTABLE): $(READY)
 	$(INSTALL) ".[test,train]"
-	@# The report is tested in a real browser where one can be had; elsewhere those tests skip.
-	-@command -v chromedriver >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-		&& apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null 2>&1; } || true
 	touch $(TESTABLE)
+
+$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
+	$(LOWEST_PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/$(PIP) -c constraints-lowest.txt -e ".[test]"
+	touch $@
 
 demo: $(READY)
 	$(BIN)/python -m declump.cli demo -o demo --overwrite
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/$(PYTEST)
+
+test-quick: $(TESTABLE)
+	$(BIN)/$(PYTEST) -m "not slow and not data"
+
+# Without torch, whose tests skip; with a cache of its own, as another numba would take the compiled kernels for stale.
+test-lowest: $(LOWEST)/.ready
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/$(PYTEST)
 
 lint: $(TESTABLE)
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -35,4 +51,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf $(VENV) demo build dist
+	rm -rf $(VENV) $(LOWEST) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """Outputs of every public function and format are what they were: a guard of reproducibility.
 
-Stored digests hold with the versions of ``constraints.txt``, where the processor rounds as on the machine they were made
-on; elsewhere the number of values and their means are compared instead.
+Stored digests hold with the versions of ``constraints.txt``, where the processor rounds as on the machine they were
+made on; elsewhere the number of values and their means are compared instead.
 """
 
 from __future__ import annotations
