@@ -89,6 +89,16 @@ def discs() -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
+def corner_clump() -> tuple[declump.Regions, declump.Evidence]:
+    """Two clumps of discs; of the second, which goes round a corner, only the first disc has a nucleus."""
+    rows, columns = np.indices(SHAPE)
+    centres = [(150, 30), (150, 50), (40, 60), (40, 110), (40, 160), (90, 160)]
+    distances = [np.hypot(rows - row, columns - column) for row, column in centres]
+    known = declump.Regions(np.min(distances, axis=0) < 28, np.min(distances[:3], axis=0) < 5)
+    return known, declump.Evidence(radii=np.full((3, 72), 28.0), radii_std=np.ones((3, 72)))
+
+
+@cache
 def segmented(picture: str = "grey") -> declump.Segmentation:
     return declump.segment(pictures()[picture])
 
@@ -128,6 +138,12 @@ def cells() -> Iterator[tuple[str, Any]]:
     yield "pixel size", declump.segment(grey, pixel_size=0.3)
     yield "classical", declump.segment(grey, regions="classical")
     yield "true regions", declump.segment(grey, regions=true_regions())
+    known = true_regions()
+    spots = np.where(known.nuclei == 3, 1, np.where(known.nuclei == 5, 2, 0))
+    doubted = declump.Regions(known.clump, np.where(spots > 0, 0, known.nuclei), candidates=spots)
+    yield "one candidate of two is borne out", declump.segment(grey, regions=doubted)
+    corner, evidence = corner_clump()
+    yield "missing seed", declump.segment(np.zeros(SHAPE), regions=corner, evidence=evidence)
 
 
 def evolved() -> Iterator[tuple[str, Any]]:
