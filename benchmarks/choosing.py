@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 S = TypeVar("S")
 
 
-def chosen(start: S, choices: Mapping[str, Sequence[Any]], merit: Callable[[S], float], *, min_gain: float) -> S:
+def choose_best(start: S, choices: Mapping[str, Sequence[Any]], merit: Callable[[S], float], *, min_gain: float) -> S:
     """Change one field of a dataclass at a time for the better, by more than a least gain, until none is."""
     settings, best = start, merit(start)
     while True:

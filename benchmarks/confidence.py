@@ -40,7 +40,7 @@ class Cells:
         return Cells(features, self.reached[which], self.fold[which])
 
 
-def joined(parts: list[Cells]) -> Cells:
+def join_cells(parts: list[Cells]) -> Cells:
     names = parts[0].features
     features = {name: np.concatenate([part.features[name] for part in parts]) for name in names}
     return Cells(
@@ -48,7 +48,7 @@ def joined(parts: list[Cells]) -> Cells:
     )
 
 
-def found_cells(case: Case, fold: int) -> Cells:
+def find_cells(case: Case, fold: int) -> Cells:
     """Cells of one image, from the image alone."""
     image = case.image
     result = declump.segment(image.image, regions=case.found, rays=case.rays, prior=case.prior)
@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the confidence, and put the figures into docs")
     options = parser.parse_args()
     cases = [case for name in READERS for case in cases_of(name, options.data, options.models)]
-    cells = joined([found_cells(case, index % FOLDS) for index, case in enumerate(cases)])
+    cells = join_cells([find_cells(case, index % FOLDS) for index, case in enumerate(cases)])
     source = f"{len(cases)} images of {' and '.join(READERS)}, end to end"
     probability = held_out_probability(cells)
     curve = calibration_curve(probability, cells.reached)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 
-def detected(found: np.ndarray, true: np.ndarray) -> int:
+def count_detected(found: np.ndarray, true: np.ndarray) -> int:
     """Nuclei found, one to one, each sharing over 60 % of both its own pixels and the true nucleus'."""
     size = (int(true.max()) + 1, int(found.max()) + 1)
     shared = np.bincount(true.ravel() * size[1] + found.ravel(), minlength=size[0] * size[1])

@@ -55,17 +55,17 @@ class Case:
         labels = self.image.nucleus_labels
         return Regions(self.image.clump, labels, self.found.layers, self.found.layers_std)
 
-    def mixed(self, clump: Regions, nuclei: Regions) -> Regions:
+    def mix(self, clump: Regions, nuclei: Regions) -> Regions:
         """Clump of one, nuclei of another; a nucleus outside the clump brings its own place."""
         return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei, self.found.layers, self.found.layers_std)
 
 
-def evolved(case: Case, regions: Regions, kind: str) -> Segmentation:
+def evolve_case(case: Case, regions: Regions, kind: str) -> Segmentation:
     evidence = collect_evidence(regions, kind, case.proposer)
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
 
 
-def proposed(case: Case, regions: Regions) -> Segmentation:
+def propose_outlines(case: Case, regions: Regions) -> Segmentation:
     """What the ray network says, without any evolution."""
     evidence = case.proposer.propose(regions)
     assert evidence.radii is not None
@@ -85,15 +85,15 @@ def with_true_rays(case: Case, regions: Regions) -> Segmentation:
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
 
 
-def left_out(case: Case, spoken_against: Callable[[Segmentation, np.ndarray], np.ndarray]) -> Segmentation:
+def leave_out(case: Case, spoken_against: Callable[[Segmentation, np.ndarray], np.ndarray]) -> Segmentation:
     """Evolve, leave out the cells (by number) that the outlines speak against, and evolve anew."""
-    first = evolved(case, case.found, "rays")
+    first = evolve_case(case, case.found, "rays")
     sizes = np.bincount(case.found.nuclei.ravel(), minlength=len(first) + 1)[1:]
     nuclei = np.where(np.isin(case.found.nuclei, spoken_against(first, sizes) + 1), 0, case.found.nuclei)
-    return evolved(case, Regions(case.found.clump, nuclei), "rays")
+    return evolve_case(case, Regions(case.found.clump, nuclei), "rays")
 
 
-def doubled(found: Segmentation, sizes: np.ndarray) -> np.ndarray:
+def find_doubled(found: Segmentation, sizes: np.ndarray) -> np.ndarray:
     """Cells that are another, with a larger nucleus, a second time: intersection over union above 0.65."""
     masks = found.masks.reshape(len(found), -1).astype(np.float32)
     shared = masks @ masks.T
@@ -106,7 +106,7 @@ def doubled(found: Segmentation, sizes: np.ndarray) -> np.ndarray:
     return np.setdiff1d(np.arange(len(found)), kept)
 
 
-def explaining_nothing(found: Segmentation, _: np.ndarray) -> np.ndarray:
+def find_unneeded(found: Segmentation, _: np.ndarray) -> np.ndarray:
     """Cells of which less than a hundredth lies outside all others."""
     layers = found.masks.sum(axis=0)
     alone = np.array([np.mean(layers[mask] == 1) if mask.any() else 0.0 for mask in found.masks])
@@ -114,7 +114,7 @@ def explaining_nothing(found: Segmentation, _: np.ndarray) -> np.ndarray:
 
 
 def with_candidates(case: Case) -> Segmentation:
-    return evolved(case, confirm_candidates(case.found, case.proposer), "rays")
+    return evolve_case(case, confirm_candidates(case.found, case.proposer), "rays")
 
 
 def with_missing_seeds(case: Case) -> Segmentation:
@@ -126,28 +126,36 @@ SHAPE_ONLY, WITH_RAYS = "true regions, `clump` (shape only)", "true regions, `ra
 DEFAULT = "end to end, `rays`, candidates, seeds where nothing is explained (default)"
 Way = tuple[str, bool, Callable[[Case], Segmentation]]
 WAYS: tuple[Way, ...] = (
-    (SHAPE_ONLY, True, lambda case: evolved(case, case.true, "clump")),
-    ("true regions, `layers`", True, lambda case: evolved(case, case.true, "layers")),
-    ("true regions, ray proposals alone, no evolution", True, lambda case: proposed(case, case.true)),
-    (WITH_RAYS, True, lambda case: evolved(case, case.true, "rays")),
-    ("true regions, `rays+layers`", True, lambda case: evolved(case, case.true, "rays+layers")),
+    (SHAPE_ONLY, True, lambda case: evolve_case(case, case.true, "clump")),
+    ("true regions, `layers`", True, lambda case: evolve_case(case, case.true, "layers")),
+    ("true regions, ray proposals alone, no evolution", True, lambda case: propose_outlines(case, case.true)),
+    (WITH_RAYS, True, lambda case: evolve_case(case, case.true, "rays")),
+    ("true regions, `rays+layers`", True, lambda case: evolve_case(case, case.true, "rays+layers")),
     ("true regions, true layers", True, lambda case: with_true_layers(case, case.true)),
     ("true regions, true rays", True, lambda case: with_true_rays(case, case.true)),
-    ("found clump, true nuclei, `rays`", True, lambda case: evolved(case, case.mixed(case.found, case.true), "rays")),
-    ("true clump, found nuclei, `rays`", False, lambda case: evolved(case, case.mixed(case.true, case.found), "rays")),
-    ("end to end, `clump`", False, lambda case: evolved(case, case.found, "clump")),
-    ("end to end, `layers`", False, lambda case: evolved(case, case.found, "layers")),
-    ("end to end, ray proposals alone", False, lambda case: proposed(case, case.found)),
-    ("end to end, `rays`", False, lambda case: evolved(case, case.found, "rays")),
-    ("end to end, `rays`, doubled cells left out", False, lambda case: left_out(case, doubled)),
+    (
+        "found clump, true nuclei, `rays`",
+        True,
+        lambda case: evolve_case(case, case.mix(case.found, case.true), "rays"),
+    ),
+    (
+        "true clump, found nuclei, `rays`",
+        False,
+        lambda case: evolve_case(case, case.mix(case.true, case.found), "rays"),
+    ),
+    ("end to end, `clump`", False, lambda case: evolve_case(case, case.found, "clump")),
+    ("end to end, `layers`", False, lambda case: evolve_case(case, case.found, "layers")),
+    ("end to end, ray proposals alone", False, lambda case: propose_outlines(case, case.found)),
+    ("end to end, `rays`", False, lambda case: evolve_case(case, case.found, "rays")),
+    ("end to end, `rays`, doubled cells left out", False, lambda case: leave_out(case, find_doubled)),
     (
         "end to end, `rays`, cells that explain nothing left out",
         False,
-        lambda case: left_out(case, explaining_nothing),
+        lambda case: leave_out(case, find_unneeded),
     ),
     ("end to end, `rays`, candidates borne out", False, with_candidates),
     (DEFAULT, False, with_missing_seeds),
-    ("end to end, `rays+layers`", False, lambda case: evolved(case, case.found, "rays+layers")),
+    ("end to end, `rays+layers`", False, lambda case: evolve_case(case, case.found, "rays+layers")),
 )
 HEADER = (
     "| | overlapping cells | hidden by 3/4 or more | Dice <= 0.7 | all cells, missed ones 0 | good cells | FNo | FDo "
@@ -181,7 +189,7 @@ def cases_of(name: str, data: Path, models: Path) -> list[Case]:
     return cases
 
 
-def measured(cases: list[Case], way: Way) -> tuple[Score, float]:
+def measure_way(cases: list[Case], way: Way) -> tuple[Score, float]:
     """Score over all images, and milliseconds a cell."""
     _, by_nucleus, run = way
     scores, seconds, count = [], 0.0, 0
@@ -194,7 +202,7 @@ def measured(cases: list[Case], way: Way) -> tuple[Score, float]:
     return pool(scores), 1e3 * seconds / max(count, 1)
 
 
-def calibration(cases: list[Case]) -> list[str]:
+def calibration_table(cases: list[Case]) -> list[str]:
     """How often the true outline lies within so many standard deviations of the proposal, by the doubt."""
     off, doubts = [], []
     for case in cases:
@@ -234,7 +242,7 @@ def main() -> None:
         text += [f"### {name}: {len(cases)} unseen images, {cells} cells", "", HEADER]
         scores: dict[str, Score] = {}
         for way in (way for way in WAYS if options.only in way[0]):
-            scores[way[0]], milliseconds = measured(cases, way)
+            scores[way[0]], milliseconds = measure_way(cases, way)
             text.append(line(way[0], scores[way[0]], milliseconds))
             print(text[-1], file=sys.stderr, flush=True)
         if not options.only:
@@ -244,7 +252,7 @@ def main() -> None:
                 f"| {name}, {cells} unseen cells | " + " | ".join(f"{value:.3f}" for value in figures) + " |"
             )
         title = f"Calibration of the rays' standard deviations, {name}, true regions:"
-        text += ["", title, "", *calibration(cases), ""]
+        text += ["", title, "", *calibration_table(cases), ""]
     print("\n".join(text))
     if options.write:
         replace_part("docs/results.md", "evidence", "\n".join(text))

@@ -58,7 +58,7 @@ class Measured:
         return float(np.concatenate(self.dice).mean())
 
 
-def measured(images: list[AnnotatedImage], prior: declump.ShapePrior, setting: str, jobs: int) -> Measured:
+def measure(images: list[AnnotatedImage], prior: declump.ShapePrior, setting: str, jobs: int) -> Measured:
     def one(image: AnnotatedImage) -> tuple[int, int, np.ndarray]:
         result = declump.evolve(image.clump, image.seeds, prior=prior, setting=setting)
         score = declump.score(image.cells, result.masks, matching="order")
@@ -75,7 +75,7 @@ def examples(images: list[AnnotatedImage]) -> np.ndarray:
     return np.concatenate([known.radii for clumps in collect_clumps(images) for known in clumps])
 
 
-def learnt(images: list[AnnotatedImage], setting: str, jobs: int, **how: float) -> Importance:
+def learn(images: list[AnnotatedImage], setting: str, jobs: int, **how: float) -> Importance:
     """Importance as printed, with its defaults unless others are given."""
     found = learn_importance(images, setting=setting, workers=jobs, **SETTINGS[setting], **how)
     print("+", end="", file=sys.stderr, flush=True)
@@ -120,7 +120,7 @@ def on_against_off(images: list[AnnotatedImage], groups: list[int], split: list,
         taught, asked = [images[index] for index in train], [images[index] for index in test]
         known, new = (np.concatenate([shapes[index] for index in part]) for part in (train, test))
         start = time.perf_counter()
-        printed = learnt(taught, setting, jobs)
+        printed = learn(taught, setting, jobs)
         result.seconds.append(time.perf_counter() - start)
         result.raises.append(len(printed.steps))
         held_out = held_out_importance(taught, copies=options["copies"])
@@ -128,7 +128,7 @@ def on_against_off(images: list[AnnotatedImage], groups: list[int], split: list,
             result.energies[method].append(energy_of_new_shapes(new, known, weights, copies=options["copies"]))
         for method, importance in (("off", None), ("printed", printed), ("held-out", held_out)):
             prior = declump.learn_prior(taught, importance=importance, **options)
-            result.figures[method].append(measured(asked, prior, setting, jobs))
+            result.figures[method].append(measure(asked, prior, setting, jobs))
             if importance is not None:
                 pairs = zip(test, result.figures[method][-1].dice, result.figures["off"][-1].dice, strict=True)
                 for index, on, off in pairs:
@@ -142,7 +142,7 @@ def orders_and_steps(images: list[AnnotatedImage], train: np.ndarray, test: np.n
 
     def row(label: str, weights: np.ndarray | None, ends: str) -> tuple[str, np.ndarray]:
         prior = declump.learn_prior(taught, importance=weights, **SETTINGS["paper"])
-        own, others = (measured(part, prior, "paper", jobs) for part in (taught, asked))
+        own, others = (measure(part, prior, "paper", jobs) for part in (taught, asked))
         # An evolution estimates the size itself: only what is left at equal size makes a difference.
         shape = prior.mean / prior.mean.mean()
         moved = 100 * np.linalg.norm(shape - plain) / np.linalg.norm(plain)
@@ -154,7 +154,7 @@ def orders_and_steps(images: list[AnnotatedImage], train: np.ndarray, test: np.n
     rows, means, shuffled = [row("all weights 1", None, "| |")[0]], [], []
     runs = [(order, 1.0) for order in ORDERS] + [(ORDERS[0], step) for step in STEPS]
     for order, step in runs:
-        found = learnt(taught, "paper", jobs, rng=order, step=step, cycles=MANY_CYCLES)
+        found = learn(taught, "paper", jobs, rng=order, step=step, cycles=MANY_CYCLES)
         ends = f"{len(found.steps)} | {found.cycles} | {found.ended}"
         text, mean = row(f"order {order}, l = {step:g}", found.weights, ends)
         rows.append(text)

@@ -17,7 +17,7 @@ from declump.models import read_card
 from declump.pipelines.nuclei import evolve_nuclei
 from declump.regions import Regions, find_regions
 from declump.regions.channels import ImageChannels
-from joining import divided
+from joining import divide
 from watersheds import counts, distinct_seeds, from_h_maxima, from_points
 
 SMEARS = range(9100, 9112)
@@ -48,7 +48,7 @@ def simulated_nuclei() -> list[str]:
         seen = smear.nuclei.sum((1, 2)) >= MIN_NUCLEUS
         truth, seeds = smear.nuclei[seen], distinct_seeds(smear.nuclei[seen], smear.seeds[seen])
         mask, degree = truth.any(axis=0), overlap_degree(truth)
-        given, found = from_points(mask, seeds), divided(mask)
+        given, found = from_points(mask, seeds), divide(mask)
         regions = find_regions(smear.image, cut_nuclei=True)
         results = {
             "true union, true seeds: watershed of the distance": given,
@@ -97,7 +97,7 @@ def joined_nuclei(image: AnnotatedImage, union: np.ndarray) -> list[Joined]:
     return [Joined(cells, pieces == piece) for piece, cells in sorted(owners.items()) if len(cells) > 1]
 
 
-def seeded(image: AnnotatedImage, joined: Joined, seeds: np.ndarray) -> list[bool]:
+def match_seeds(image: AnnotatedImage, joined: Joined, seeds: np.ndarray) -> list[bool]:
     """Which cells of a joined piece have a seed of their own: each takes the nearest within a radius of its nucleus."""
     free, taken = dict(enumerate(seeds)), []
     for cell in joined.cells:
@@ -132,7 +132,7 @@ def real_nuclei(data: Path, models: Path) -> list[str]:
         by_shape = declump.find_seeds(union)
         by_piece = Regions(union, union).seeds
         for joined in pieces:
-            every = [seeded(image, joined, each) for each in (by_piece, by_shape, regions.seeds, counted.seeds)]
+            every = [match_seeds(image, joined, each) for each in (by_piece, by_shape, regions.seeds, counted.seeds)]
             before, shape, *after = every
             lost = [
                 ", ".join(str(cell) for cell, found in zip(joined.cells, each, strict=True) if not found) or "none"

@@ -77,7 +77,7 @@ def owners_of(graph: RegionGraph, masks: np.ndarray) -> tuple[dict[int, int], di
     return {name: int((held + seen / 2)[name - 1].argmax()) for name in names}, {name: held[name - 1] for name in names}
 
 
-def learnt(lessons_of_images: list[tuple[np.ndarray, np.ndarray]]) -> JoiningRule:
+def learn_rule(lessons_of_images: list[tuple[np.ndarray, np.ndarray]]) -> JoiningRule:
     """Train the network.
 
     A crowded image has a thousand pairs, many of them hopeless, and two discs have one. So that these are learnt, too,
@@ -114,12 +114,12 @@ def learnt(lessons_of_images: list[tuple[np.ndarray, np.ndarray]]) -> JoiningRul
     return JoiningRule(mean, scale, tuple(layers[::2]), tuple(layers[1::2]))
 
 
-def asking(rule: JoiningRule, certainty: float) -> JoiningRule:
+def demand_certainty(rule: JoiningRule, certainty: float) -> JoiningRule:
     """Take two parts for one only if so much speaks for it."""
     return replace(rule, biases=(*rule.biases[:-1], rule.biases[-1] - certainty))
 
 
-def divided(mask: np.ndarray, rule: JoiningRule | None = None) -> np.ndarray:
+def divide(mask: np.ndarray, rule: JoiningRule | None = None) -> np.ndarray:
     """Objects (N, H, W) into which a mask is divided, without overlap."""
     found = []
     for clump in split_clumps(mask, np.empty((0, 2))):
@@ -157,7 +157,7 @@ def from_deep_places(mask: np.ndarray) -> np.ndarray:
 
 METHODS = {
     "`declump.split`": whole,
-    "the parts of `find_seeds`, not made whole": divided,
+    "the parts of `find_seeds`, not made whole": divide,
     'watershed from `find_seeds(method="distance")`': from_deep_places,
     "watershed, peaks 1 median depth apart": partial(from_peaks, share=1.0),
     "watershed, h-maxima, h = 0.5 pixels": partial(from_h_maxima, height=0.5),
@@ -197,11 +197,11 @@ def learn(processes: ProcessPoolExecutor, images: int, others: int, write: bool)
     every = list(processes.map(partial(lessons, lot=LOTS["training"]), range(images), chunksize=8))
     same = np.concatenate([each for _, each in every])
     print(f"{len(same)} pairs of neighbours, of which {same.mean():.0%} are one object", file=sys.stderr)
-    rule = learnt(every)
+    rule = learn_rule(every)
     best: tuple[float, JoiningRule] | None = None
     for certainty in CERTAINTIES:
-        candidate = asking(rule, float(certainty))
-        task = partial(marks, lot=LOTS["choice"], method=partial(divided, rule=candidate))
+        candidate = demand_certainty(rule, float(certainty))
+        task = partial(marks, lot=LOTS["choice"], method=partial(divide, rule=candidate))
         dice, overlapping, f1, true, found = summary(list(processes.map(task, range(others), chunksize=4)))
         figures = f"Dice {dice:.3f}, overlapping {overlapping:.3f}, F1 {f1:.3f}, {found} of {true} things"
         print(f"certainty {certainty:+.1f}: {figures}", file=sys.stderr)

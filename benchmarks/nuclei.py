@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from choosing import chosen
+from choosing import choose_best
 from declump.datasets import isbi2014, isbi2015
 from declump.models import NUCLEUS_DIAMETER
 from declump.regions.channels import to_channels
 from declump.regions.find import read_maps
 from declump.regions.inference import open_region_model, region_maps
 from declump.regions.nuclei import RULES, NucleusRules
-from detection import detected
+from detection import count_detected
 from pages import ROOT
 
 CHOICES = {
@@ -37,7 +37,7 @@ MIN_GAIN = 0.002
 """A rule is changed only for a gain of F1 that is more than chance."""
 
 
-def seen_by(model: Path, data: Path) -> dict[str, list[tuple]]:
+def read_unseen(model: Path, data: Path) -> dict[str, list[tuple]]:
     """Maps, channels and true nuclei of the images that a model did not see, by data set."""
     network = open_region_model(model)
     unseen = set(network.card["held out"])
@@ -56,7 +56,7 @@ def f1(examples: list[tuple], rules: NucleusRules) -> float:
     counts = np.zeros(3)
     for maps, channels, true, cells in examples:
         found = read_maps(maps, channels, NUCLEUS_DIAMETER, rules=rules).nuclei
-        counts += [detected(found, true), found.max(), cells]
+        counts += [count_detected(found, true), found.max(), cells]
     return 2 * counts[0] / (counts[1] + counts[2])
 
 
@@ -66,7 +66,7 @@ def merit(folds: list[dict[str, list[tuple]]], rules: NucleusRules) -> float:
 
 
 def best(folds: list[dict[str, list[tuple]]]) -> NucleusRules:
-    return chosen(RULES, CHOICES, lambda rules: merit(folds, rules), min_gain=MIN_GAIN)
+    return choose_best(RULES, CHOICES, lambda rules: merit(folds, rules), min_gain=MIN_GAIN)
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     options = parser.parse_args()
-    folds = [seen_by(model, options.data) for model in sorted(options.models.glob("regions-*.onnx"))]
+    folds = [read_unseen(model, options.data) for model in sorted(options.models.glob("regions-*.onnx"))]
     for index, fold in enumerate(folds):
         others = folds[:index] + folds[index + 1 :]
         rules = best(others) if others else RULES

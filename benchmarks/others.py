@@ -21,7 +21,7 @@ import declump
 from declump.datasets import AnnotatedImage, objects
 from declump.evaluation import overlap_degree, pool
 from joined_nuclei import real_nuclei, simulated_nuclei
-from joining import divided
+from joining import divide
 from pages import ROOT, commit, replace_part
 from watersheds import counts, distinct_seeds, from_h_maxima, from_peaks, from_points
 
@@ -35,7 +35,7 @@ GIVEN: dict[str, Method] = {
 }
 FOUND: dict[str, Method] = {
     "`declump.split`": lambda mask, _: declump.split(mask).masks,
-    "the parts of `find_seeds`, not made whole": lambda mask, _: divided(mask),
+    "the parts of `find_seeds`, not made whole": lambda mask, _: divide(mask),
     "watershed, peaks 0.5 median depths apart": lambda mask, _: from_peaks(mask, 0.5),
     "watershed, peaks 1 median depth apart": lambda mask, _: from_peaks(mask, 1.0),
     "watershed, h-maxima, h = 0.5 pixels": lambda mask, _: from_h_maxima(mask, 0.5),
@@ -72,7 +72,7 @@ def pair(radius: float, apart: float, random: np.random.Generator) -> np.ndarray
     return np.any([np.hypot(rows - row, columns - column) < size for (row, column), size in discs], axis=0)
 
 
-def simulated() -> list[str]:
+def measure_simulated() -> list[str]:
     """Share of simulated pairs of discs in which two seeds are found."""
     lines = [f"| radius | method | {' | '.join(map(str, DISTANCES))} |", "|---" * (2 + len(DISTANCES)) + "|"]
     for radius in (6, 12, 25):
@@ -121,7 +121,7 @@ def main() -> None:
         HEADER,
         *(row(label, method, images, degrees, "greedy") for label, method in FOUND.items()),
     ]
-    pairs = simulated()
+    pairs = measure_simulated()
     origin = f"Measured by `python benchmarks/others.py --write` at commit {commit()}."
     nuclei = [origin, "", *simulated_nuclei(), "", *real_nuclei(options.data.parent, options.models)]
     print("\n".join([*text, "", *pairs, "", *nuclei]))

@@ -23,7 +23,7 @@ from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import pool
 from declump.models import read_card
 from declump.regions.find import find_regions
-from detection import detected
+from detection import count_detected
 from pages import ROOT, commit, replace_part
 
 WAYS = (
@@ -48,7 +48,7 @@ def rows(
         result = declump.segment(image.image, regions=regions, prior=prior, evidence="clump")
         clump += dice(regions.clump, image.clump)
         nucleus += dice(regions.nuclei > 0, image.nucleus_labels > 0)
-        nuclei += [detected(regions.nuclei, image.nucleus_labels), regions.nuclei.max(), len(image.cells)]
+        nuclei += [count_detected(regions.nuclei, image.nucleus_labels), regions.nuclei.max(), len(image.cells)]
         scores.append(declump.score(image.cells, result.masks))
         if regions.layers is not None:
             found, true = np.rint(regions.layers), np.minimum(image.cells.sum(0), 3)
@@ -65,7 +65,7 @@ def rows(
     )
 
 
-def annotated(smear: simulate.Smear) -> AnnotatedImage:
+def annotate(smear: simulate.Smear) -> AnnotatedImage:
     numbers = np.arange(1, len(smear.cells) + 1)[:, None, None]
     labels = np.max(smear.nuclei * numbers, axis=0).astype(np.int32)
     return AnnotatedImage("simulated", smear.image, smear.cells, labels, smear.seeds)
@@ -107,7 +107,7 @@ def main() -> None:
     for stain in ("grey", "pap", "he"):
         lines += [f"**Simulated smears, {stain}, 6 images, network**", ""]
         smears = [simulate.smear(cells=12, overlap=0.4, stain=stain, rng=9000 + index) for index in range(6)]
-        cases = [(annotated(smear), "default", whole) for smear in smears]
+        cases = [(annotate(smear), "default", whole) for smear in smears]
         lines += [f"- {row}" for row in rows(cases, cut=True)] + [""]  # their truth holds cells with cut nuclei
     for label, way in (("network", "default"), ("classical", "classical")):
         lines += [f"**Cervix93, 12 frames, {label}**: {cervix93(options.data / 'cervix93', way)}", ""]

@@ -48,7 +48,7 @@ CASES = (
 )
 
 
-def reproduced(case: Case, out: Path, data: Path, jobs: int | None) -> Path:
+def reproduce(case: Case, out: Path, data: Path, jobs: int | None) -> Path:
     """Run a case, or go on with it; give its folder."""
     folder = out / case.name
     words = [sys.executable, "-m", "declump.cli", "reproduce", *case.arguments, "-o", str(folder)]
@@ -95,7 +95,7 @@ def main() -> None:
         sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
     out = options.out or ROOT / "build" / "reproduce" / commit()
     chosen = [case for case in CASES if options.only in case.name]
-    folders = [reproduced(case, out, options.data, options.jobs) for case in chosen]
+    folders = [reproduce(case, out, options.data, options.jobs) for case in chosen]
     if options.only:
         return
     origin = f"Measured by `python benchmarks/results.py` at commit {commit()}."

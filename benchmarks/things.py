@@ -29,8 +29,8 @@ def things(random: np.random.Generator) -> np.ndarray:
     outlines: list[np.ndarray] = []
     for _ in range(count):
         shape = radius * np.exp(spread * random.standard_normal()) * radii_of(kind, random)
-        outlines.append(placed(shape, outlines, closeness, packed, random))
-    return shown(drawn(outlines, radius, random))
+        outlines.append(place_things(shape, outlines, closeness, packed, random))
+    return show_masks(draw_things(outlines, radius, random))
 
 
 def radii_of(kind: str, random: np.random.Generator) -> np.ndarray:
@@ -62,7 +62,7 @@ def radii_of(kind: str, random: np.random.Generator) -> np.ndarray:
     return np.asarray(result)
 
 
-def placed(
+def place_things(
     radii: np.ndarray, others: list[np.ndarray], closeness: float, packed: bool, random: np.random.Generator
 ) -> np.ndarray:
     """Outline (360, 2) next to another one or on it, in one of several places.
@@ -97,7 +97,7 @@ def separations(outline: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.asarray(distances / (own - theirs))
 
 
-def drawn(outlines: list[np.ndarray], radius: float, random: np.random.Generator) -> np.ndarray:
+def draw_things(outlines: list[np.ndarray], radius: float, random: np.random.Generator) -> np.ndarray:
     """Masks (N, H, W) of outlines; some images cut their things, and some have rough outlines."""
     from skimage.draw import polygon2mask
 
@@ -128,7 +128,7 @@ def outward(mask: np.ndarray) -> np.ndarray:
     return np.asarray(ndimage.distance_transform_edt(mask) - ndimage.distance_transform_edt(~mask))
 
 
-def shown(masks: np.ndarray) -> np.ndarray:
+def show_masks(masks: np.ndarray) -> np.ndarray:
     """Things that are seen: the least seen are taken away until all are."""
     masks = masks[masks.any(axis=(1, 2))]
     while len(masks) > 1:

@@ -27,7 +27,7 @@ def distinct_seeds(masks: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return np.array(seeds, dtype=float).reshape(-1, 2)
 
 
-def flooded(mask: np.ndarray, markers: np.ndarray) -> np.ndarray:
+def flood(mask: np.ndarray, markers: np.ndarray) -> np.ndarray:
     labels = watershed(-ndimage.distance_transform_edt(mask), markers, mask=mask)
     return labels == np.arange(1, markers.max() + 1)[:, None, None]
 
@@ -35,7 +35,7 @@ def flooded(mask: np.ndarray, markers: np.ndarray) -> np.ndarray:
 def from_points(mask: np.ndarray, points: np.ndarray) -> np.ndarray:
     markers = np.zeros(mask.shape, int)
     markers[tuple(np.floor(points + 0.5).astype(int).T)] = np.arange(1, len(points) + 1)
-    return flooded(mask, markers)
+    return flood(mask, markers)
 
 
 def from_peaks(mask: np.ndarray, share: float) -> np.ndarray:
@@ -49,7 +49,7 @@ def from_peaks(mask: np.ndarray, share: float) -> np.ndarray:
 def from_h_maxima(mask: np.ndarray, height: float) -> np.ndarray:
     """Maxima of the distance to the outline that stand out by some pixels."""
     markers, _ = ndimage.label(h_maxima(ndimage.distance_transform_edt(mask), height), np.ones((3, 3)))
-    return flooded(mask, markers)
+    return flood(mask, markers)
 
 
 def counts(truth: np.ndarray, found: np.ndarray) -> tuple[int, int, int]:

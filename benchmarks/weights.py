@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import declump
-from choosing import chosen
+from choosing import choose_best
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
 from declump.evidence.collect import collect_evidence
@@ -41,7 +41,7 @@ WRONG = 20
 Ready = tuple[Case, list[tuple]]
 
 
-def ready(cases: list[Case], kind: str) -> list[Ready]:
+def prepare_cases(cases: list[Case], kind: str) -> list[Ready]:
     """Cases with their evidence, which does not depend on the weights."""
     result = []
     for case in cases:
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     parser.add_argument("--kind", default="rays", choices=("rays", "layers", "rays+layers"))
     options = parser.parse_args()
-    sets = [ready(cases_of(name, options.data, options.models), options.kind) for name in READERS]
+    sets = [prepare_cases(cases_of(name, options.data, options.models), options.kind) for name in READERS]
     folds = sorted({case.rays for cases in sets for case, _ in cases})
     choices = {name: values for name, values in CHOICES.items() if "layers" in options.kind or name != "layer_weight"}
     start = replace(SETTINGS["joint"])
@@ -96,13 +96,15 @@ def main() -> None:
         own = [[part for part in cases if part[0].rays == fold] for cases in sets]
         others = [[part for part in cases if part[0].rays != fold] for cases in sets]
         if all(others):
-            learnt = chosen(start, choices, lambda settings, others=others: merit(others, settings), min_gain=MIN_GAIN)
+            learnt = choose_best(
+                start, choices, lambda settings, others=others: merit(others, settings), min_gain=MIN_GAIN
+            )
             print(
                 f"{fold.stem}: {merit(own, start):.4f} with the present weights, {merit(own, learnt):.4f} with those "
                 f"learnt on the other folds, {difference(learnt)}",
                 flush=True,
             )
-    learnt = chosen(start, choices, lambda settings: merit(sets, settings), min_gain=MIN_GAIN)
+    learnt = choose_best(start, choices, lambda settings: merit(sets, settings), min_gain=MIN_GAIN)
     print(f"on all folds: {merit(sets, start):.4f} with the present weights, {merit(sets, learnt):.4f} with")
     print(difference(learnt))
 
