@@ -24,7 +24,10 @@ HEAD = """# Reference
 Written by `python docs/reference.py` from the command line's own help and the docstrings; what the files mean is told
 in [the command line](command-line.md) and [formats](formats.md).
 """
-MODULES = ("io", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch")
+MODULES = (
+    "io", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch", "report",
+    "research",
+)  # fmt: skip
 
 
 def reference() -> str:
@@ -90,7 +93,8 @@ def _names(home: str, module: Any) -> str:
         thing = getattr(module, name)
         if not inspect.ismodule(thing) and not callable(thing):
             continue  # a constant
-        given = "" if inspect.ismodule(thing) else f"({', '.join(_parameters(thing))})"
+        plain = inspect.ismodule(thing) or (inspect.isclass(thing) and issubclass(thing, Exception))
+        given = "" if plain else f"({', '.join(_parameters(thing))})"
         lines.append(f"| `{home}.{name}{given}` | {_cell(_sentence(thing))} |")
     return "\n".join(lines)
 
