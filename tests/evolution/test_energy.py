@@ -56,11 +56,11 @@ class Case:
     def compiled_equations(self, *terms: Term) -> tuple[np.ndarray, ...]:
         """Gradient, blocks, pairs and shared blocks of the sum of terms."""
         outlines = SoftOutlines(*self.places, self.radii, self.softness, self.table)
-        derivatives = RadiusDerivatives.zeros(self.radii.shape)
+        derivatives = RadiusDerivatives.zeros(self.basis)
         for term in terms:
             term.follow(outlines)
             term.add_by_radius(outlines, derivatives)
-        return derivatives.project(self.basis)
+        return derivatives.project()
 
 
 def smooth(rng: np.random.Generator, rays: int, size: float) -> np.ndarray:
@@ -387,7 +387,7 @@ def test_the_compiled_hard_discrepancy_is_the_readable_one_and_leaves_its_buffer
 
 @given(cases)
 def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buffer_clean(case):
-    discrepancy = Discrepancy(case.clump)
+    discrepancy = Discrepancy(case.clump, case.radii.shape[1])
     gradient, blocks, pairs, shared = case.compiled_equations(discrepancy, case.ray_misfit(np.inf))
     expected_gradient, expected_hessian = energy.normal_equations(
         case.clump, case.seeds, case.radii, case.basis, case.softness, case.targets, case.precisions
@@ -416,7 +416,7 @@ def test_the_compiled_layer_misfit_is_the_readable_one(case, number):
 @given(cases, numbers)
 def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case, number):
     layers, tolerances = layers_and_tolerances(case, number)
-    terms = Discrepancy(case.clump), case.ray_misfit(tolerances), LayerMisfit(layers)
+    terms = Discrepancy(case.clump, case.radii.shape[1]), case.ray_misfit(tolerances), LayerMisfit(layers)
     gradient, blocks, pairs, shared = case.compiled_equations(*terms)
     expected_gradient, expected_hessian = energy.normal_equations(
         case.clump,
@@ -449,7 +449,7 @@ def test_cells_whose_outlines_do_not_meet_share_no_block():
         np.zeros((3, 36)),
         np.zeros((3, 36)),
     )
-    _, _, pairs, shared = case.compiled_equations(Discrepancy(clump))
+    _, _, pairs, shared = case.compiled_equations(Discrepancy(clump, 36))
     np.testing.assert_array_equal(pairs, [[0, 1]])
     assert np.all(shared > 0)
 

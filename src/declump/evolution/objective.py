@@ -76,7 +76,7 @@ class ClumpObjective:
         self.rows, self.columns = (np.ascontiguousarray(part) for part in clump.seeds.T)
         self.exits = np.stack([first_exits(clump.mask, seed, prior.rays) for seed in clump.seeds])
         self.terms = build_terms(clump, prior, settings, self.exits, mean_radius, evidence)
-        self._followed: Floats | None = None
+        self._followed: SoftOutlines | None = None
 
     def start(self) -> ClumpState:
         """Mean shapes, aligned; or the hypotheses nearest to proposals, or to how far cells are known to reach."""
@@ -169,10 +169,10 @@ class ClumpObjective:
 
     def build_model(self, state: ClumpState) -> QuadraticModel:
         """Gauss-Newton model of the soft energy at a state."""
-        outlines, derivatives = self._follow(state.radii), RadiusDerivatives.zeros(state.radii.shape)
+        outlines, derivatives = self._follow(state.radii), RadiusDerivatives.zeros(state.basis)
         for term in self.terms.every:
             term.add_by_radius(outlines, derivatives)
-        gradient, blocks, pairs, shared = derivatives.project(state.basis)
+        gradient, blocks, pairs, shared = derivatives.project()
         for term in self.terms.every:
             term.add_by_parameter(state.parameters, gradient, blocks)
         shape, downhill = state.parameters[:, :-2], -gradient[:, :-2]
@@ -185,14 +185,16 @@ class ClumpObjective:
     def _follow(self, radii: Floats) -> SoftOutlines:
         """Bring the buffers of all terms up to these radii, unless they are."""
         outlines = self._outline(radii)
-        if self._followed is not radii:
+        if outlines is not self._followed:
             for term in self.terms.every:
                 term.follow(outlines)
-            self._followed = radii
+            self._followed = outlines
         return outlines
 
     def _outline(self, radii: Floats) -> SoftOutlines:
         """Outlines with a table that reaches beyond them; its sizes are powers of two, so that few are ever made."""
+        if self._followed is not None and self._followed.radii is radii:
+            return self._followed
         reach = max(float(radii.max()) + self.softness + 1, 16.0)
         table = make_polar_table(self.mean.size, 1 << int(np.ceil(np.log2(reach))))
         return SoftOutlines(self.rows, self.columns, radii, self.softness, table)

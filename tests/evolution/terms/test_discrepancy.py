@@ -12,7 +12,7 @@ from declump.evolution.terms.term import SoftOutlines
 def test_outlines_followed_before_are_forgotten():
     rng = np.random.default_rng(1)
     seeds, clump = np.array([[15, 20], [22, 30]]), rng.random((40, 50)) < 0.5
-    term = Discrepancy(clump)
+    term = Discrepancy(clump, 48)
     for size in (18.0, 6.0, 12.0):
         radii = rng.uniform(0.8, 1.2, (2, 48)) * size
         outlines = SoftOutlines(*np.ascontiguousarray(seeds.T), radii, 2.0, make_polar_table(48, 32))

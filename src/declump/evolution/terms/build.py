@@ -60,7 +60,7 @@ def build_terms(
         Of this clump.
     """
     evidence = Evidence() if evidence is None else evidence.resample(prior.rays)
-    discrepancy, shape = Discrepancy(clump.mask), ShapePrice(prior.variances.size, mean_radius, settings)
+    discrepancy, shape = Discrepancy(clump.mask, prior.rays), ShapePrice(prior.variances.size, mean_radius, settings)
 
     expected = expect_nothing(*exits.shape)
     if prior.reach is not None and settings.reach_weight > 0:

@@ -13,14 +13,14 @@ Floats = NDArray[np.float64]
 
 
 class Discrepancy(Term):
-    """Soft discrepancy of a clump (H, W); see :func:`declump.evolution.energy.soft_discrepancy`.
+    """Soft discrepancy of a clump (H, W) and cells of K rays; see :func:`declump.evolution.energy.soft_discrepancy`.
 
     Buffers: what the cells leave uncovered of each pixel, and which pixels they cover at all.
     """
 
-    def __init__(self, clump: NDArray[np.bool_]) -> None:
+    def __init__(self, clump: NDArray[np.bool_], rays: int) -> None:
         self.mask, self.size = clump, int(np.count_nonzero(clump))
-        self.values = clump.astype(np.float64)
+        self.values, self.directions = clump.astype(np.float64), directions(rays)
         self.left, self.union = np.ones(clump.shape), np.zeros(clump.shape, dtype=np.bool_)
         self.touched, self.united = np.empty((2, clump.size), dtype=np.int64)
         self.touched_count = 0
@@ -38,7 +38,7 @@ class Discrepancy(Term):
     def add_by_radius(self, outlines: SoftOutlines, derivatives: RadiusDerivatives) -> None:
         """Add what the pixels in the bands round the outlines say."""
         sums = derivatives.by_radius, derivatives.diagonal, derivatives.adjacent
-        derivatives.meetings.append(_kernels.gather_discrepancy(*outlines, self.values, self.left, self.last, *sums))
+        derivatives.couple(_kernels.gather_discrepancy(*outlines, self.values, self.left, self.last, *sums))
 
     def count_pixels(self, outlines: SoftOutlines) -> int:
         """Equation 2 with binary masks: in how many pixels the union of the cells and the clump differ."""
@@ -50,7 +50,7 @@ class Discrepancy(Term):
                 rows,
                 columns,
                 radii,
-                *directions(radii.shape[1]),
+                *self.directions,
                 table,
                 self.union,
                 self.united,

@@ -49,4 +49,4 @@ class LayerMisfit(Term):
     def add_by_radius(self, outlines: SoftOutlines, derivatives: RadiusDerivatives) -> None:
         """Add what the pixels in the bands round the outlines say."""
         sums = derivatives.by_radius, derivatives.diagonal, derivatives.adjacent
-        derivatives.meetings.append(_kernels.gather_layers(*outlines, self.maps, self.last, *sums))
+        derivatives.couple(_kernels.gather_layers(*outlines, self.maps, self.last, *sums))

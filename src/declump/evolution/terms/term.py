@@ -42,31 +42,33 @@ class RadiusDerivatives:
 
     Attributes
     ----------
+    basis : (N, K, P) float64
+        Derivatives of each cell's radii by its own parameters, to which all is carried over in the end.
     by_radius : (N, K) float64
         First derivatives.
     diagonal, adjacent : (N, K) float64
         Second derivatives, in the Gauss-Newton approximation: of a ray with itself, and with the next of its cell.
-    meetings : list of Meetings
-        Of each term that couples cells, where their outlines meet.
     """
 
+    basis: Floats
     by_radius: Floats
     diagonal: Floats
     adjacent: Floats
-    meetings: list[Meetings] = field(default_factory=list)
+    _coupled: list[tuple[NDArray[np.int64], Floats]] = field(default_factory=list)
 
     @classmethod
-    def zeros(cls, shape: tuple[int, ...]) -> RadiusDerivatives:
-        """Give the derivatives of nothing, for radii of shape (N, K)."""
-        return cls(np.zeros(shape), np.zeros(shape), np.zeros(shape))
+    def zeros(cls, basis: Floats) -> RadiusDerivatives:
+        """Give the derivatives of nothing."""
+        cells, rays, _ = basis.shape
+        return cls(basis, *np.zeros((3, cells, rays)))
 
-    def project(self, basis: Floats) -> tuple[Floats, Floats, NDArray[np.int64], Floats]:
+    def couple(self, meetings: Meetings) -> None:
+        """Add second derivatives by the radii of two cells, where their outlines meet."""
+        # Carried over to the parameters at once: meetings are large, and this is fast while they are in the cache.
+        self._coupled.append(_kernels.shared_blocks(self.basis, meetings))
+
+    def project(self) -> tuple[Floats, Floats, NDArray[np.int64], Floats]:
         """Carry the derivatives over to the parameters.
-
-        Parameters
-        ----------
-        basis : (N, K, P)
-            Derivatives of each cell's radii by its own parameters.
 
         Returns
         -------
@@ -78,10 +80,11 @@ class RadiusDerivatives:
             its blocks add up.
         shared : (Q, P, P)
         """
-        coupled = [_kernels.shared_blocks(basis, meetings) for meetings in self.meetings]
-        gradient, blocks = _kernels.own_blocks(basis, self.by_radius, self.diagonal, self.adjacent)
-        pairs = [np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _ in coupled)]
-        shared = [np.empty((0, *blocks.shape[1:])), *(shared for _, shared in coupled)]
+        gradient, blocks = _kernels.own_blocks(self.basis, self.by_radius, self.diagonal, self.adjacent)
+        if len(self._coupled) == 1:
+            return gradient, blocks, *self._coupled[0]
+        pairs = [np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _ in self._coupled)]
+        shared = [np.empty((0, *blocks.shape[1:])), *(shared for _, shared in self._coupled)]
         return gradient, blocks, np.concatenate(pairs), np.concatenate(shared)
 
 
