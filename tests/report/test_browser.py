@@ -27,6 +27,7 @@ class Page:
         self.browser = browser
         browser.get_log("browser")
         browser.get(write_report(folder).as_uri())
+        wait_until(lambda: browser.execute_script("return document.readyState") == "complete", "the whole page")
 
     def one(self, selector: str) -> Any:
         return self.browser.find_element("css selector", selector)
@@ -215,7 +216,8 @@ def test_many_images_stay_usable(browser: Any, tmp_path: Path) -> None:
     write_results(tmp_path / "results", [f"image {number:03}" for number in range(120)], smear(4), originals=None)
     write_report(tmp_path / "results")
     page = Page(browser, tmp_path / "results")
-    assert len(page.all("#cells tbody tr")) == 300 and len(page.all(".picture svg")) == 1
+    wait_until(lambda: len(page.all("#cells tbody tr")) == 300, "the first rows of the table")
+    assert len(page.all(".picture svg")) == 1
     # Its row is not among the first ones, but comes when it is asked for.
     page.browser.execute_script("document.querySelector('.image[data-image=\"119\"]').open = true")
     wait_until(lambda: page.all('g[data-cell="476"]'), "the picture that was opened")
