@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import declump
 
 SOURCE = Path(declump.__file__).parent
@@ -17,11 +15,6 @@ MODULES = {
     for path in sorted(SOURCE.rglob("*.py"))
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
-
-
-others_rooms = pytest.mark.xfail(
-    strict=True, reason="other rooms are cleaned on branches of their own; take this mark away where they are joined"
-)
 
 
 def functions_in(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -50,7 +43,6 @@ def loads_torch(module: str, visited: frozenset[str] = frozenset()) -> bool:
     return any(name.split(".")[0] == "torch" or loads_torch(name, visited | {module}) for name in found)
 
 
-@others_rooms
 def test_no_two_classes_have_one_name() -> None:
     places = defaultdict(list)
     for module, tree in TREES.items():
@@ -60,7 +52,6 @@ def test_no_two_classes_have_one_name() -> None:
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
-@others_rooms
 def test_functions_import_nothing_of_the_package_but_what_loads_torch() -> None:
     hidden = {
         f"{module}, line {node.lineno}: {name}"

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from declump.compared import METHODS as COMPARED
-from declump.compared import find_method
 from declump.evidence.proposals import propose_rays
 from declump.evolution.evolve import Solver, evolve
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.trust_region import evolve_clump
+from declump.methods import METHODS, find_method
+from declump.methods import OURS as DECLUMP
 from declump.pipelines.cells import segment
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions
@@ -90,7 +90,8 @@ class ExperimentMethod:
             One row a nucleus, then those that were added.
         """
         if self.settings is None:
-            return find_method(self.name)(image, regions, prior=prior)
+            method = find_method(self.name)
+            return method(image, regions, **{"prior": prior} if "prior" in method.options else {})
         assert prior is not None
         if self.evidence == "clump":
             solver = SOLVERS[self.solver]
@@ -107,7 +108,7 @@ class ExperimentMethod:
         fields = {"name": self.name, "evidence": self.evidence}
         learning = None if self.learning is None else asdict(self.learning)
         if self.settings is None:
-            return {**fields, "compared": asdict(COMPARED[self.name]), "learning": learning}
+            return {**fields, "reference": find_method(self.name).reference, "learning": learning}
         settings = {name: repr(value) for name, value in asdict(self.settings).items()}
         return {**fields, "solver": self.solver, "settings": settings, "learning": learning}
 
@@ -156,11 +157,12 @@ def available_methods(*, rays: bool) -> tuple[ExperimentMethod, ...]:
             name,
             method.title,
             None,
-            FULL if method.uses_prior else None,  # the best we know: a weak opponent proves nothing
+            FULL if "prior" in method.options else None,  # the best we know: a weak opponent proves nothing
             printed=PAPER_ROWS.get(name),
             group="compared",
         )
-        for name, method in COMPARED.items()
+        for name, method in METHODS.items()
+        if name != DECLUMP
     ]
     return (*(method for method in OURS if rays or method.evidence != "rays"), *compared)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from declump.errors import sentence
 from declump.evaluation import score
+from declump.methods import two_discs
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions, find_regions
 from declump.research.fold_results import FoldResult, ImageScores, write_fold_result
@@ -139,13 +140,9 @@ class Work:
 
 def _rehearse(method: ExperimentMethod, prior: ShapePrior | None, rays: Path | None) -> None:
     """Run a method on two discs, so that no image pays for what is compiled or loaded at first."""
-    rows, columns = np.mgrid[:96, :128]
-    distances = [np.hypot(rows - 48, columns - column) for column in (48, 80)]
-    nearest = np.minimum(*distances)
-    image = np.where(nearest < 5, 60, np.where(nearest < 26, 180, 240)).astype(np.uint8)
-    labels = np.where(distances[0] < 5, 1, np.where(distances[1] < 5, 2, 0)).astype(np.int32)
+    image, regions = two_discs()
     with suppress(Exception):  # what fails here will fail, and be told of, on a real image
-        method.segment(image, Regions(nearest < 26, labels), prior, rays=rays)
+        method.segment(image, regions, prior, rays=rays)
 
 
 def _find_nothing(regions: Regions) -> Segmentation:
