@@ -91,7 +91,8 @@ class ExperimentMethod:
         """
         if self.settings is None:
             method = find_method(self.name)
-            return method(image, regions, **{"prior": prior} if "prior" in method.options else {})
+            options: dict[str, Any] = {"prior": prior} if "prior" in method.options else {}
+            return method(image, regions, **options)
         assert prior is not None
         if self.evidence == "clump":
             solver = SOLVERS[self.solver]
