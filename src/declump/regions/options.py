@@ -21,21 +21,8 @@ class RegionOptions:
 
     Attributes
     ----------
-    model : str or Path
-        ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
-        file of ``declump train regions``.
-    diameter : float, optional
-        Usual diameter of a nucleus in pixels; goes before what ``pixel_size`` tells of it. By default the image is
-        taken to be at the resolution of the training images, unless its nuclei turn out much smaller or larger.
-    pixel_size : float, optional
-        Micrometres a pixel; tells how large nuclei are, and makes the areas below square micrometres.
-    min_nucleus_area, min_clump_area, max_hole_area : float, optional
-        Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
-        micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
-    cut_nuclei : bool
-        Whether nuclei that the image border cuts count. Their cells cannot be measured, and annotators leave them out.
-    refined : bool
-        Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
+    model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
+        See :func:`declump.find_regions`.
     """
 
     model: str | Path = "default"
