@@ -72,6 +72,8 @@ class RayMisfit(Term):
 
     def __init__(self, expected: ExpectedRadii) -> None:
         self.targets, self.precisions, self.tolerances = expected[:3]
+        # Without proposals, in most clumps, the loss is the square.
+        self.robust = bool(np.isfinite(self.tolerances).any())
 
     def value(self, parameters: Floats, outlines: SoftOutlines) -> float:
         """Sum over cells and rays of ``precision loss(radius - target)``."""
@@ -80,6 +82,8 @@ class RayMisfit(Term):
     def add_by_radius(self, outlines: SoftOutlines, derivatives: RadiusDerivatives) -> None:
         """Add to each ray's own derivatives, with the weights of the robust loss at these radii."""
         residuals = outlines.radii - self.targets
-        curvatures = 2 * (self.precisions * robust_weights(residuals, self.tolerances))
+        curvatures = 2 * self.precisions
+        if self.robust:
+            curvatures *= robust_weights(residuals, self.tolerances)
         derivatives.by_radius[...] += curvatures * residuals
         derivatives.diagonal[...] += curvatures
