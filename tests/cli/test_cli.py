@@ -100,6 +100,7 @@ def test_bad_clump(kind: str, sample: Path, tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_evolve_and_evaluate(sample: Path, tmp_path: Path) -> None:
     """16-bit clump, label image for nuclei, colour picture; then the same again, and the figures."""
     clump = picture(sample, "deep.png", SMEAR.clump.astype(np.uint16) * 40000)
@@ -240,6 +241,7 @@ def test_train_prior(here: Callable[..., tuple[int, str, str]], sample: Path, tm
         assert (code, out) == (1, "") and error.count("\n") == 1 and not (tmp_path / "other.npz").exists()
 
 
+@pytest.mark.slow
 def test_demo(tmp_path: Path, here: Callable[..., tuple[int, str, str]]) -> None:
     ended = run("demo", "-o", "demo", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
