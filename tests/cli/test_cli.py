@@ -27,21 +27,6 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
-    """Run the command line within this process: quicker, and the same from ``main`` on."""
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(cli.warnings, "showwarning", cli.warnings.showwarning)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["declump", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (int(ended.value.code or 0), *capsys.readouterr())
-
-    return call
-
-
-@pytest.fixture
 def sample(tmp_path: Path) -> Path:
     folder = tmp_path / "sample"
     folder.mkdir()

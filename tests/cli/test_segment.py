@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -96,8 +97,9 @@ def test_pages_and_sizes_of_pixels(tmp_path: Path) -> None:
     assert str(tmp_path / "own" / "slide" / "overlay.png") in ended.stdout
 
 
-@pytest.mark.slow
-def test_errors_are_one_sentence_and_leave_nothing(folder: Path, tmp_path: Path) -> None:
+def test_errors_are_one_sentence_and_leave_nothing(
+    here: Callable[..., tuple[int, str, str]], folder: Path, tmp_path: Path
+) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     Image.new("L", (9, 9)).save(tmp_path / "colour.tif")
@@ -112,10 +114,9 @@ def test_errors_are_one_sentence_and_leave_nothing(folder: Path, tmp_path: Path)
         ((folder / "colour.png", *QUICK, "--pixel-size", "-1"), "pixel size"),
         ((folder / "colour.png", tmp_path / "colour.tif"), "two images are called colour"),
     ):
-        ended = run("segment", *arguments, "-o", tmp_path / "out")
-        assert ended.returncode == 1, arguments
-        assert ended.stdout == "" and word in ended.stderr
-        assert ended.stderr.count("\n") == 1
+        code, told, error = here("segment", *arguments, "-o", tmp_path / "out")
+        assert (code, told) == (1, ""), arguments
+        assert word in error and error.count("\n") == 1
         assert not (tmp_path / "out").exists()
 
 
