@@ -91,6 +91,7 @@ def _open_if_read(pipe: Path) -> int | None:
         return None
 
 
+@pytest.mark.slow
 def test_a_changed_image_is_done_again(tmp_path: Path) -> None:
     for index, name in enumerate(("a.png", "b.png")):
         Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=index).image).save(tmp_path / name)

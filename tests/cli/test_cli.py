@@ -27,21 +27,6 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
-    """Run the command line within this process: quicker, and the same from ``main`` on."""
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(cli.warnings, "showwarning", cli.warnings.showwarning)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["declump", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (int(ended.value.code or 0), *capsys.readouterr())
-
-    return call
-
-
-@pytest.fixture
 def sample(tmp_path: Path) -> Path:
     folder = tmp_path / "sample"
     folder.mkdir()
@@ -100,6 +85,7 @@ def test_bad_clump(kind: str, sample: Path, tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_evolve_and_evaluate(sample: Path, tmp_path: Path) -> None:
     """16-bit clump, label image for nuclei, colour picture; then the same again, and the figures."""
     clump = picture(sample, "deep.png", SMEAR.clump.astype(np.uint16) * 40000)
@@ -240,6 +226,7 @@ def test_train_prior(here: Callable[..., tuple[int, str, str]], sample: Path, tm
         assert (code, out) == (1, "") and error.count("\n") == 1 and not (tmp_path / "other.npz").exists()
 
 
+@pytest.mark.slow
 def test_demo(tmp_path: Path, here: Callable[..., tuple[int, str, str]]) -> None:
     ended = run("demo", "-o", "demo", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")

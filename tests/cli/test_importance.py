@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import declump
-from declump import cli, datasets, simulate
+from declump import datasets, simulate
 from declump.importance import Importance, learn_importance
 from support.waiting import start, wait_until
 
@@ -22,20 +22,9 @@ PRINTED = ("train", "prior", "data", *SMALL, "--importance", "printed")
 THE_SAME = {"setting": "paper", "step": 2.0, "cycles": 2, "tries": 3, "rays": 48, "copies": False, "reach": False}
 
 
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, smears: Path) -> Callable[..., Ended]:
-    """Run the command line within this process, beside the data: quicker, and the same from ``main`` on."""
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(cli.warnings, "showwarning", cli.warnings.showwarning)
+@pytest.fixture(autouse=True)
+def beside_the_data(monkeypatch: pytest.MonkeyPatch, smears: Path) -> None:
     monkeypatch.chdir(smears)
-
-    def call(*arguments: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["declump", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return (int(ended.value.code or 0), *capsys.readouterr())
-
-    return call
 
 
 @pytest.fixture(scope="module")

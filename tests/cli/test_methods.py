@@ -30,6 +30,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_another_method_gives_the_same_files_and_is_resumed_told_and_reported(image: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ("segment", image, "-o", out, "--regions", "classical", "-j", 1, "--method", "mpw")

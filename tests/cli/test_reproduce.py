@@ -66,6 +66,7 @@ def done(place: Path) -> dict[str, str]:
     return hashes(place / "out")
 
 
+@pytest.mark.slow
 def test_the_folder_holds_tables_in_all_ways_of_writing(place: Path, done: dict[str, str]) -> None:
     out = place / "out"
     assert {"run.json", "folds.csv", "table1.csv", "table2.csv", "table3.csv", "comparison.png"} <= set(done)
@@ -84,6 +85,7 @@ def test_the_folder_holds_tables_in_all_ways_of_writing(place: Path, done: dict[
     assert not (out / ".declump-images").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_done_is_not_done_again(place: Path, done: dict[str, str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in (place / "out" / "parts").rglob("*.npz")}
     refused = run("folder", "--data", "data", "-o", "out", *QUICK, cwd=place)
@@ -95,6 +97,7 @@ def test_a_run_that_is_done_is_not_done_again(place: Path, done: dict[str, str])
     assert hashes(place / "out") == done and (place / "out" / "results.html").read_bytes() == whole
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="processes are ended otherwise there")
 def test_killed_and_resumed_the_bytes_are_the_same(place: Path, done: dict[str, str]) -> None:
     arguments = ("folder", "--data", "data", "-o", "killed", *QUICK)
@@ -107,6 +110,7 @@ def test_killed_and_resumed_the_bytes_are_the_same(place: Path, done: dict[str, 
     assert hashes(place / "killed") == done
 
 
+@pytest.mark.slow
 def test_studies_are_drawn(place: Path) -> None:
     out = place / "studied"
     ended = run("folder", "--data", "data", "-o", out, "--folds", 2, "--methods", "none", "--study", "E", cwd=place)

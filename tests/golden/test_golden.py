@@ -32,6 +32,8 @@ LIBRARIES = (
     "roifile",
 )
 
+SLOW = ("commands", "networks")
+
 
 @pytest.fixture(scope="module")
 def rounds_alike() -> bool:
@@ -40,7 +42,9 @@ def rounds_alike() -> bool:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("producer", PRODUCERS)
+@pytest.mark.parametrize(
+    "producer", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in PRODUCERS]
+)
 def test_outputs_are_those_that_were_stored(producer: str, rounds_alike: bool) -> None:
     if producer == "networks":
         pytest.importorskip("torch", reason="training needs the extra 'train'")

@@ -17,6 +17,7 @@ from support.annotated_smears import annotated
 torch = pytest.importorskip("torch", reason="training needs torch")
 
 
+@pytest.mark.slow
 def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from declump.models import read_card
     from declump.research import networks

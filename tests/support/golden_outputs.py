@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -288,8 +289,9 @@ def networks() -> Iterator[tuple[str, Any]]:
 
 
 def command(folder: Path, *arguments: str) -> None:
-    words = [sys.executable, "-m", "declump.cli", *arguments]
-    subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300)
+    """Run a command; what torch rounds depends on the number of its threads, so that is always the same."""
+    words, surroundings = [sys.executable, "-m", "declump.cli", *arguments], {**os.environ, "OMP_NUM_THREADS": "2"}
+    subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300, env=surroundings)
 
 
 PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {

@@ -87,6 +87,7 @@ def test_a_batch_follows_from_its_seed_and_keeps_answers_in_range(examples: list
     assert not torch.equal(draw_batch([examples], 3, seed=6)[0], images)
 
 
+@pytest.mark.slow
 def test_training_learns_and_an_interrupted_one_ends_alike(
     examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

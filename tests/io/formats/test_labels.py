@@ -66,6 +66,7 @@ def test_flat_labels_are_not_read_back(tmp_path: Path):
         io.read(tmp_path / "flat.tif")
 
 
+@pytest.mark.slow
 def test_many_cells_have_32_bits(tmp_path: Path):
     count = 65536
     given = Segmentation((2, 2), np.zeros((count, 2)), np.zeros((count, 16)), np.full(count, -1))
