@@ -12,6 +12,7 @@ from declump._kernels.layers import count_layers, gather_layers, layer_misfit
 from declump._kernels.poses import pose
 from declump._kernels.projection import own_blocks, shared_blocks
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
+from declump._kernels.scores import sum_pixel_scores
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
 
@@ -33,5 +34,6 @@ __all__ = [
     "predicted_decrease",
     "shared_blocks",
     "soft_discrepancy",
+    "sum_pixel_scores",
     "truncated_conjugate_gradient",
 ]

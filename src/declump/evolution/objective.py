@@ -72,7 +72,7 @@ class ClumpObjective:
         self.mean, self.modes = scale * prior.mean, scale * prior.modes * np.sqrt(prior.variances)
         mean_radius = float(self.mean.mean())
         self.softness = max(settings.softness * mean_radius, 1.0)
-        self.size = clump.size
+        self.mask, self.seeds, self.size = clump.mask, clump.seeds, clump.size
         self.rows, self.columns = (np.ascontiguousarray(part) for part in clump.seeds.T)
         self.exits = np.stack([first_exits(clump.mask, seed, prior.rays) for seed in clump.seeds])
         self.terms = build_terms(clump, prior, settings, self.exits, mean_radius, evidence)
@@ -122,16 +122,36 @@ class ClumpObjective:
         scales[~closed] = np.median(scales[closed]) if closed.any() else 1.0
         return np.asarray(np.column_stack([np.log(np.maximum(scales, 1e-3)), rotations]) / POSE_UNITS)
 
+    def align_cell(self, cell: int, parameters: Floats) -> Floats:
+        """Scale and rotation (M, 2) of the alignment of one cell, for M sets of parameters; open ones keep theirs."""
+        shapes = self.mean + parameters[:, :-2] @ self.modes.T
+        poses = np.array([largest_copy(shape, self.exits[cell]) for shape in shapes])
+        aligned = np.column_stack([np.log(np.maximum(poses[:, 0], 1e-3)), poses[:, 1]]) / POSE_UNITS
+        return np.where(np.isfinite(poses[:, :1]), aligned, parameters[:, -2:])
+
+    def find_radii(self, parameters: Floats) -> Floats:
+        """Radii (M, K) in pixels of M sets of parameters."""
+        return self._pose(parameters)[0]
+
     def move(self, state: ClumpState, step: Floats) -> ClumpState:
         """Take a step, kept inside the hypothesis set."""
         parameters = state.parameters + step
         np.clip(parameters[:, :-2], -self.settings.box, self.settings.box, out=parameters[:, :-2])
-        if not self.settings.evolve_pose:
+        if self.settings.alignment == "each":
             parameters[:, -2:] = self.align(parameters)
         return self.evaluate(parameters)
 
     def evaluate(self, parameters: Floats) -> ClumpState:
         """Radii, derivatives and energy of given parameters."""
+        radii, basis = self._pose(parameters)
+        if self.settings.alignment == "joint":
+            return ClumpState(parameters, radii, basis, self.energy(parameters, radii))
+        if self.settings.alignment == "each":
+            self.follow_alignment(radii, basis)
+        return ClumpState(parameters, radii, basis, float(self.hard_discrepancy(radii)))
+
+    def _pose(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Radii (M, K) of M sets of parameters, and their derivatives (M, K, t + 2)."""
         cells, count = parameters.shape
         radii, basis = np.empty((cells, self.mean.size)), np.empty((cells, self.mean.size, count))
         for cell, (*coefficients, log_scale, rotation) in enumerate(parameters):
@@ -146,10 +166,7 @@ class ClumpObjective:
             )
         basis[:, :, -2:] *= POSE_UNITS
         np.maximum(radii, MIN_RADIUS, out=radii)
-        if self.settings.evolve_pose:
-            return ClumpState(parameters, radii, basis, self.energy(parameters, radii))
-        self.follow_alignment(radii, basis)
-        return ClumpState(parameters, radii, basis, float(self.hard_discrepancy(radii)))
+        return radii, basis
 
     def follow_alignment(self, radii: Floats, basis: Floats) -> None:
         """Add to the derivatives by the shape that the aligned scale gives way on the ray that limits it."""
@@ -178,7 +195,7 @@ class ClumpObjective:
         shape, downhill = state.parameters[:, :-2], -gradient[:, :-2]
         free = np.ones_like(gradient)
         free[:, :-2][(np.abs(shape) >= self.settings.box) & (shape * downhill > 0)] = 0
-        if not self.settings.evolve_pose:
+        if self.settings.alignment != "joint":
             free[:, -2:] = 0
         return QuadraticModel(gradient, blocks, pairs, shared, free)
 

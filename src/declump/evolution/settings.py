@@ -1,8 +1,9 @@
-"""How a clump is evolved: two settings of one loop."""
+"""How a clump is evolved: settings of one loop."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -13,9 +14,11 @@ class Settings:
 
     Attributes
     ----------
-    evolve_pose : bool
-        Whether scale and rotation evolve with the shape. If not, both are those of the alignment after every step, and
-        a step is judged by the hard discrepancy, as the paper is read literally.
+    alignment : "joint", "once" or "each"
+        ``"joint"``: scale and rotation start from the alignment (equation 1), and evolve with the shape. The others are
+        two readings of the paper, in which a step is judged by the hard discrepancy: ``"once"``, cells are aligned at
+        the start, and their shapes alone evolve; ``"each"``, they are aligned anew at every evaluation, and before no
+        decrease is declared, a search without derivatives looks for one (:mod:`declump.evolution.compass`).
     penalty : float
         Weight of the squared Mahalanobis distance of a shape, times the squared mean radius.
     scale_penalty : float
@@ -51,7 +54,7 @@ class Settings:
         and no other cell covers that edge (:mod:`declump.evolution.snapping`); 0 leaves it in the hypothesis set.
     """
 
-    evolve_pose: bool
+    alignment: Literal["joint", "once", "each"]
     penalty: float
     scale_penalty: float
     reach_weight: float
@@ -71,7 +74,7 @@ class Settings:
 
 SETTINGS = {
     "joint": Settings(
-        evolve_pose=True,
+        alignment="joint",
         penalty=0.003,
         scale_penalty=3.0,
         reach_weight=0.002,
@@ -89,7 +92,7 @@ SETTINGS = {
         snap=0.2,
     ),
     "paper": Settings(
-        evolve_pose=False,
+        alignment="once",
         penalty=0.0,
         scale_penalty=0.0,
         reach_weight=0.0,
@@ -107,3 +110,5 @@ SETTINGS = {
         snap=0.0,
     ),
 }
+SETTINGS["paper-each"] = replace(SETTINGS["paper"], alignment="each")
+"""By name: declump's own, the reading of the paper that serves best, and the other one."""

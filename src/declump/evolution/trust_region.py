@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.evolution.compass import search_compass
 from declump.evolution.objective import POSE_UNITS, ClumpObjective
 from declump.evolution.settings import Settings
 from declump.records.clump import Clump
@@ -87,7 +88,7 @@ def evolve_clump(
     objective = ClumpObjective(clump, prior, settings, scale, evidence)
     state = objective.start()
     history = [objective.hard_discrepancy(state.radii)]
-    region = np.sqrt(len(clump.cells))
+    region = start_region = np.sqrt(len(clump.cells))
     stopped: Stopped = "bound"
     if on_step:
         on_step(state.radii)
@@ -108,6 +109,8 @@ def evolve_clump(
                 region = min(region, float(np.linalg.norm(step))) / 4
             elif ratio > 0.75 and on_border:
                 region *= 2
+        if accepted is None and settings.alignment == "each":
+            accepted, region = search_compass(objective, state), start_region
         if accepted is None:
             stopped = "no decrease"
             break

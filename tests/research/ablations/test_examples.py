@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import declump
+from declump import _kernels
+from declump.evolution.cover import sum_scores_by_masks
 from declump.evolution.energy import hard_discrepancy
 from declump.evolution.polar import make_polar_table
 from declump.evolution.settings import SETTINGS
 from declump.records.clump import split_clumps
-from declump.research.ablations import kernels
-from declump.research.ablations.examples import evolve_clump_by_examples, sum_scores_by_masks
+from declump.research.ablations.examples import evolve_clump_by_examples
 from declump.shapes import contours
 from declump.shapes.prior import ShapePrior
 
@@ -46,7 +47,9 @@ def test_the_kernel_sums_what_its_twin_sums(seed: int, place: tuple[int, int], c
     rng = np.random.default_rng(seed)
     pixel_scores = rng.integers(-1, 2, (40, 50)).astype(np.int8)
     radii = size * rng.uniform(0.3, 1.0, (count, RAYS))
-    sums = kernels.sum_pixel_scores(pixel_scores, *place, radii, *contours.directions(RAYS), make_polar_table(RAYS, 32))
+    sums = _kernels.sum_pixel_scores(
+        pixel_scores, *place, radii, *contours.directions(RAYS), make_polar_table(RAYS, 32)
+    )
     np.testing.assert_array_equal(sums, sum_scores_by_masks(pixel_scores, np.array(place), radii))
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.evolution.polar import make_polar_table
+from declump.evolution.cover import ClumpCover
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import Evolution, Stopped
 from declump.records.clump import Clump
 from declump.records.evidence import Evidence
-from declump.research.ablations import kernels
 from declump.shapes import contours
 from declump.shapes.alignment import largest_copy
 from declump.shapes.prior import ShapePrior
@@ -57,7 +56,7 @@ def evolve_clump_by_examples(
     candidates, scales, rotations = _align(clump, scale * prior.examples)
     choice = _Choice(clump, candidates)
     threshold = settings.explained * clump.size
-    history = [choice.discrepancy]
+    history = [choice.cover.discrepancy]
     stopped: Stopped = "bound"
     for _ in range(settings.steps):
         if history[-1] <= threshold:
@@ -65,7 +64,7 @@ def evolve_clump_by_examples(
         if not choice.take_turns(threshold):
             stopped = "no decrease"
             break
-        history.append(choice.discrepancy)
+        history.append(choice.cover.discrepancy)
     if history[-1] <= threshold:
         stopped = "explained"
     cells = np.arange(len(clump.cells))
@@ -96,52 +95,31 @@ def _align(clump: Clump, shapes: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 class _Choice:
-    """Which example each cell of a clump has, and what the clump's discrepancy is with it."""
+    """Which example each cell of a clump has."""
 
     def __init__(self, clump: Clump, candidates: Floats) -> None:
-        self.clump, self.candidates = clump, candidates
-        self.layers = np.zeros(clump.mask.shape, dtype=np.int32)
-        self.directions = contours.directions(candidates.shape[2])
-        reach = max(float(candidates.max()) + 1, 16.0)
-        self.table = make_polar_table(candidates.shape[2], 1 << int(np.ceil(np.log2(reach))))
+        self.candidates = candidates
+        self.cover = ClumpCover(clump.mask, clump.seeds, float(candidates.max()), candidates.shape[2])
         # At first each cell is alone with the clump: it takes what explains most of it.
-        self.chosen = np.array([int(self.gains(cell).argmax()) for cell in range(len(candidates))], dtype=np.int64)
+        gains = [self.cover.count_gains(cell, outlines) for cell, outlines in enumerate(candidates)]
+        self.chosen = np.array([int(own.argmax()) for own in gains], dtype=np.int64)
         for cell in range(len(candidates)):
-            self.layers += self.mask(cell)
+            self.cover.put_in(cell, self.outline(cell))
 
-    @property
-    def discrepancy(self) -> int:
-        """Pixels in which the union of the cells and the clump differ."""
-        return int(np.count_nonzero((self.layers > 0) != self.clump.mask))
-
-    def mask(self, cell: int) -> NDArray[np.bool_]:
-        """Pixels of a cell with the example it has."""
-        shape = (self.clump.mask.shape[0], self.clump.mask.shape[1])
-        return contours.to_mask(self.clump.seeds[cell], self.candidates[cell, self.chosen[cell]], shape)
-
-    def gains(self, cell: int) -> NDArray[np.int64]:
-        """By how many pixels each example (N,) at a cell lowers the discrepancy, against none at all."""
-        pixel_scores = np.where(self.layers > 0, 0, np.where(self.clump.mask, 1, -1)).astype(np.int8)
-        row, column = self.clump.seeds[cell]
-        sums = kernels.sum_pixel_scores(pixel_scores, row, column, self.candidates[cell], *self.directions, self.table)
-        return np.asarray(sums)
+    def outline(self, cell: int) -> Floats:
+        """Radii (K,) of the example that a cell has."""
+        return np.asarray(self.candidates[cell, self.chosen[cell]])
 
     def take_turns(self, threshold: float) -> bool:
         """Let every cell in turn take the best example, until the clump is explained; tell whether any changed."""
         changed = False
-        for cell in range(len(self.candidates)):
-            self.layers -= self.mask(cell)
-            gains = self.gains(cell)
+        for cell, outlines in enumerate(self.candidates):
+            self.cover.take_out(cell, self.outline(cell))
+            gains = self.cover.count_gains(cell, outlines)
             best = int(gains.argmax())
             if gains[best] > gains[self.chosen[cell]]:
                 self.chosen[cell], changed = best, True
-            self.layers += self.mask(cell)
-            if changed and self.discrepancy <= threshold:
+            self.cover.put_in(cell, self.outline(cell))
+            if changed and self.cover.discrepancy <= threshold:
                 break
         return changed
-
-
-def sum_scores_by_masks(pixel_scores: NDArray[np.integer], seed: NDArray[np.int64], radii: Floats) -> NDArray[np.int64]:
-    """Sum ``worths`` (H, W) inside each outline (N, K) round a seed: the text to read of the compiled kernel."""
-    shape = (pixel_scores.shape[0], pixel_scores.shape[1])
-    return np.array([pixel_scores[contours.to_mask(seed, outline, shape)].sum() for outline in radii], dtype=np.int64)

@@ -13,9 +13,9 @@ from declump._kernels.types import ON_EDGE, Floats, Ints, PolarTable
 def sum_pixel_scores(
     pixel_scores: Ints, row: int, column: int, radii: Floats, rises: Floats, runs: Floats, table: PolarTable
 ) -> Ints:
-    """Sum ``worths`` (H, W) over the pixels inside each of N outlines round one seed.
+    """Sum ``pixel_scores`` (H, W) over the pixels inside each of N outlines round one seed.
 
-    Twin of :func:`declump.research.ablations.examples.sum_scores_by_masks`; ``table`` as in :func:`hard_discrepancy`.
+    Twin of :func:`declump.evolution.cover.sum_scores_by_masks`; ``table`` as in :func:`hard_discrepancy`.
     """
     starts, d_rows, d_columns, distances, _ = table
     outlines, rays = radii.shape
