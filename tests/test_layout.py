@@ -18,6 +18,7 @@ WITHOUT_A_MODULE = {
     "io/formats/test_second_nuclei.py": "one awkward case in all formats",
     "io/formats/test_tables.py": "two formats with one test: CSV and Parquet",
     "pipelines/test_real_data.py": "accuracy on real cells, end to end",
+    "training/test_train.py": "two trainings with one test: regions and rays",
     "report/test_browser.py": "the page with its script, in a browser",
 }
 """Tests of several modules or of a whole, with what they are about."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # the command line tells of models without loading numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 THREADS = "DECLUMP_THREADS"
 """Environment variable with the number of threads of a network; by default as many as there are cores."""
@@ -56,7 +57,8 @@ class Model:
     def run(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give the network's output for one input, without the axis of the batch."""
         (output,) = self.session.run(None, {"image": image[None]})
-        return np.asarray(output[0])
+        answer: NDArray[np.float32] = output[0]
+        return answer
 
 
 def model_path(model: str | Path, shipped: str) -> Path:

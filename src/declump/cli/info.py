@@ -40,9 +40,9 @@ def facts(path: Path) -> Facts:
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; give one that declump wrote")
-    mark = declump.io.find_metadata(path)
-    if mark is not None:
-        return _of_mark(mark)
+    metadata = declump.io.find_metadata(path)
+    if metadata is not None:
+        return _of_metadata(metadata)
     if path.is_dir():
         return _of_folder(path)
     kinds = {".npz": _of_prior, ".onnx": _of_model, ".csv": _of_table}
@@ -51,14 +51,14 @@ def facts(path: Path) -> Facts:
     raise ValueError(f"{path} is no file that declump wrote, as far as can be seen from its content")
 
 
-def _of_mark(mark: Mapping[str, Any]) -> Facts:
+def _of_metadata(metadata: Mapping[str, Any]) -> Facts:
     formats = declump.io.FORMATS
-    name = str(mark["format"]).removeprefix("declump ")
+    name = str(metadata["format"]).removeprefix("declump ")
     meaning = f": {formats[name].meaning}" if name in formats else ", which a later declump wrote"
-    yield "format", f"{name}, version {mark['version']}{meaning}"
-    yield "image", "{} x {} pixels".format(*mark["size"])
-    yield "cells", mark["cells"]
-    yield "clumps", mark["clumps"]
+    yield "format", f"{name}, version {metadata['version']}{meaning}"
+    yield "image", "{} x {} pixels".format(*metadata["size"])
+    yield "cells", metadata["cells"]
+    yield "clumps", metadata["clumps"]
 
 
 def _of_folder(folder: Path) -> Facts:
@@ -66,8 +66,8 @@ def _of_folder(folder: Path) -> Facts:
     if not present:
         raise ValueError(f"the folder {folder} holds no results of declump; give one that 'declump segment' wrote")
     yield "format", "a folder of results"
-    mark = next(filter(None, (declump.io.find_metadata(folder / entry.file) for entry in present)), None)
-    yield from list(_of_mark(mark))[1:] if mark else ()
+    metadata = next(filter(None, (declump.io.find_metadata(folder / entry.file) for entry in present)), None)
+    yield from list(_of_metadata(metadata))[1:] if metadata else ()
     for entry in present:
         yield "file", f"{entry.file}: {entry.meaning}"
 

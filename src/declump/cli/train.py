@@ -156,7 +156,7 @@ def rays(
         tuple[float, float] | None,
         typer.Option(
             metavar="FACTOR POWER",
-            help="The doubt is FACTOR times the network's to the POWER; by default as the images held out ask for.",
+            help="Standard deviations are FACTOR times the network's to the POWER; by default as images held out tell.",
         ),
     ] = None,
     overwrite: Overwrite = False,

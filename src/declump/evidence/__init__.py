@@ -1,4 +1,4 @@
-"""What the image says of hidden outlines, with its doubt."""
+"""What the image says of hidden outlines, with its standard deviation."""
 
 from declump.records.evidence import Evidence
 

@@ -57,7 +57,8 @@ def test_cells_that_are_examples_are_found_again() -> None:
     seeds = np.array([(60, 60), (70, 95)])
     turned = [contours.rotate(SHAPES[1], ANGLES[9]), contours.rotate(SHAPES[2], ANGLES[30])]
     masks = np.stack([contours.to_mask(seed, shape, (130, 150)) for seed, shape in zip(seeds, turned, strict=True)])
-    found = declump.evolve(masks.any(axis=0), seeds, prior=prior_of(SHAPES), setting=FINITE, scale=1.0)
+    how = {"prior": prior_of(SHAPES), "setting": FINITE, "solver": evolve_clump_by_examples}
+    found = declump.evolve(masks.any(axis=0), seeds, scale=1.0, **how)
     assert declump.score(masks, found.masks, matching="order").dice.min() > 0.93
     assert found.energy[0] < 0.06 * masks.any(axis=0).sum()
 

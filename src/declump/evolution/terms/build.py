@@ -59,7 +59,7 @@ def build_terms(
     evidence : Evidence, optional
         Of this clump.
     """
-    evidence = Evidence() if evidence is None else evidence.resample(prior.rays)
+    evidence = Evidence() if evidence is None else evidence
     discrepancy, shape = Discrepancy(clump.mask, prior.rays), ShapePrice(prior.variances.size, mean_radius, settings)
 
     expected = expect_nothing(*exits.shape)
@@ -67,7 +67,7 @@ def build_terms(
         expected = expect_reach(prior.reach, exits, clump.seeds, mean_radius, settings)
     radii = evidence.find(ProposedRadii)
     if radii is not None and settings.ray_weight > 0:
-        expected = expect_proposals(expected, radii, mean_radius, settings)
+        expected = expect_proposals(expected, radii.resample(prior.rays), mean_radius, settings)
     every: list[Term] = [discrepancy, shape, RayMisfit(expected)]
 
     layers = evidence.find(ProposedLayers)
