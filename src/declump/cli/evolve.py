@@ -20,7 +20,8 @@ def evolve(
     image: Annotated[Path | None, typer.Option(help="Picture to draw the outlines over; by default the clump.")] = None,
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     setting: Annotated[
-        Literal["joint", "paper"], typer.Option(help="'joint', or 'paper' for the published method read literally.")
+        Literal["joint", "paper", "paper-each"],
+        typer.Option(help="'joint'; 'paper', the published method, cells aligned once; 'paper-each', at each step."),
     ] = "joint",
     scale: Annotated[
         float | None, typer.Option(help="Size of the cells relative to the prior's; by default it is estimated.")

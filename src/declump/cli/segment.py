@@ -53,7 +53,8 @@ def segment(
     rays: Annotated[str, typer.Option(help="'default', or a model of 'declump train rays'.")] = "default",
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     setting: Annotated[
-        Literal["joint", "paper"], typer.Option(help="'joint', or 'paper' for the published method read literally.")
+        Literal["joint", "paper", "paper-each"],
+        typer.Option(help="'joint'; 'paper', the published method, cells aligned once; 'paper-each', at each step."),
     ] = "joint",
     min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,

@@ -67,9 +67,10 @@ def evolve(
         layers, each with its standard deviation. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
         What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
-    setting : "joint", "paper" or Settings
+    setting : "joint", "paper", "paper-each" or Settings
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
-        unusual shapes. ``"paper"``: the published method read literally.
+        unusual shapes. ``"paper"``: the published method, cells aligned once, then their shapes alone evolve.
+        ``"paper-each"``: its other reading, cells aligned anew at every evaluation.
     scale : float, optional
         Size of the objects relative to the prior's examples. By default it follows from the area per seed; with
         ``earlier`` from that of its seeds.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import evolve
+from declump.evolution.evolve import evolve, find_settings
 from declump.evolution.settings import Settings
 from declump.pipelines.missing_seeds import find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -51,8 +51,8 @@ def segment(
     evidence : Evidence or str, optional
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
         proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
-        By default ``"rays"``; with the setting ``"paper"``, ``"clump"``. Where outlines are proposed, a large part of
-        a clump that no cell explains gets a cell of its own, without a nucleus.
+        By default ``"rays"``; with a setting that gives rays no weight, such as ``"paper"``, ``"clump"``. Where
+        outlines are proposed, a large part of a clump that no cell explains gets a cell of its own, without a nucleus.
     rays : str or Path
         Network of the ray proposals: ``"default"``, or an ONNX file of ``declump train rays``.
     prior, setting, progress
@@ -72,7 +72,7 @@ def segment(
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     if evidence is None:
-        evidence = "clump" if setting == "paper" else DEFAULT_EVIDENCE
+        evidence = DEFAULT_EVIDENCE if find_settings(setting).ray_weight > 0 else "clump"
     if isinstance(evidence, str):
         proposer = RayProposer(picture, rays, options.nucleus_diameter)
         if "rays" in evidence:

@@ -119,8 +119,9 @@ _PRINTED = replace(PLAIN, importance=True)
 OURS = (
     ExperimentMethod("joint", "declump", _JOINT, FULL),
     ExperimentMethod("rays", "declump (rays)", _JOINT, FULL, evidence="rays"),
-    ExperimentMethod("paper", "paper, read literally", _PAPER, _PRINTED, printed="Ours"),
+    ExperimentMethod("paper", "paper, aligned once", _PAPER, _PRINTED, printed="Ours"),
     ExperimentMethod("L", "paper-L: no importance", _PAPER, PLAIN, printed="Ours-L", group="ablation"),
+    ExperimentMethod("each", "paper-L, aligned each time", SETTINGS["paper-each"], PLAIN, group="ablation"),
     ExperimentMethod(
         "F",
         "paper-F: finite set",
