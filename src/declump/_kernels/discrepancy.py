@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 
 from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Meetings, PolarTable
-from declump._kernels.visits import add_on_rays, add_visit, end_visits, make_visits
 
 
 @njit(cache=True, nogil=True)
@@ -127,7 +126,13 @@ def gather_discrepancy(
     height, width = left.shape
     clump_flat, left_flat = clump.ravel(), left.ravel()
     bands, capacity = outline_bands(radii, softness, table)
-    visits, count = make_visits(capacity), 0
+    visit_cell = np.empty(capacity, dtype=np.int32)
+    visit_sector = np.empty(capacity, dtype=np.int32)
+    visit_fraction = np.empty(capacity)
+    visit_slope = np.empty(capacity)
+    visit_before = np.empty(capacity, dtype=np.int32)
+    visit_pixel = np.empty(capacity, dtype=np.int64)
+    visits = 0
     for cell in range(cells):
         for sector in range(rays):
             following = sector + 1 if sector + 1 < rays else 0
@@ -145,10 +150,20 @@ def gather_discrepancy(
                 others = remaining / (0.5 - depth * (3 - depth * depth) / 4)
                 slope = others * 0.75 * (1 - depth * depth) / softness
                 push = 2 * (1.0 - remaining - clump_flat[pixel]) * slope
+                by_radius[cell, sector] += push * (1 - fraction)
+                by_radius[cell, following] += push * fraction
                 squared = 2 * slope * slope
-                add_on_rays(by_radius, diagonal, adjacent, cell, sector, fraction, push, squared)
-                count = add_visit(visits, count, cell, sector, fraction, slope, pixel, last)
-    return end_visits(visits, count, last)
+                diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
+                diagonal[cell, following] += squared * fraction * fraction
+                adjacent[cell, sector] += squared * fraction * (1 - fraction)
+                visit_cell[visits], visit_sector[visits] = cell, sector
+                visit_fraction[visits], visit_slope[visits] = fraction, slope
+                visit_before[visits], visit_pixel[visits] = last[pixel], pixel
+                last[pixel] = visits
+                visits += 1
+    for visit in range(visits):
+        last[visit_pixel[visit]] = -1
+    return visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,6 @@ from numba import njit
 
 from declump._kernels.discrepancy import entries_within, outline_bands
 from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, PolarTable
-from declump._kernels.visits import add_on_rays, add_visit, end_visits, make_visits
 
 
 @njit(cache=True, nogil=True)
@@ -92,7 +91,13 @@ def gather_layers(
     tolerances, sums = layers.tolerances.ravel(), layers.sums.ravel()
     cells, rays = radii.shape
     bands, capacity = outline_bands(radii, softness, table)
-    visits, count = make_visits(capacity), 0
+    visit_cell = np.empty(capacity, dtype=np.int32)
+    visit_sector = np.empty(capacity, dtype=np.int32)
+    visit_fraction = np.empty(capacity)
+    visit_slope = np.empty(capacity)
+    visit_before = np.empty(capacity, dtype=np.int32)
+    visit_pixel = np.empty(capacity, dtype=np.int64)
+    visits = 0
     for cell in range(cells):
         for sector in range(rays):
             following = sector + 1 if sector + 1 < rays else 0
@@ -111,7 +116,17 @@ def gather_layers(
                 weight = weights[pixel] / ((1 + share * share) * (1 + share * share))
                 slope = 0.75 * (1 - depth * depth) / softness
                 push = 2 * weight * residual * slope
+                by_radius[cell, sector] += push * (1 - fraction)
+                by_radius[cell, following] += push * fraction
                 squared = 2 * weight * slope * slope
-                add_on_rays(by_radius, diagonal, adjacent, cell, sector, fraction, push, squared)
-                count = add_visit(visits, count, cell, sector, fraction, np.sqrt(weight) * slope, pixel, last)
-    return end_visits(visits, count, last)
+                diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
+                diagonal[cell, following] += squared * fraction * fraction
+                adjacent[cell, sector] += squared * fraction * (1 - fraction)
+                visit_cell[visits], visit_sector[visits] = cell, sector
+                visit_fraction[visits], visit_slope[visits] = fraction, np.sqrt(weight) * slope
+                visit_before[visits], visit_pixel[visits] = last[pixel], pixel
+                last[pixel] = visits
+                visits += 1
+    for visit in range(visits):
+        last[visit_pixel[visit]] = -1
+    return visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
