@@ -31,7 +31,10 @@ def segment(image: AnnotatedImage, prior: declump.ShapePrior, setting: str) -> t
 
 def measure(images: list[AnnotatedImage]) -> list[str]:
     """Lines of the table."""
-    lines = ["| | training images | tested images | TPR | E / clump | clumps that reach E* |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| | training images | tested images | TPR | E / clump | clumps that reach E* |",
+        "|---|---|---|---|---|---|",
+    ]
     for setting, title in READINGS.items():
         taught, tested, shares, explained = [], [], [], []
         for train, test in folds(len(images), n_folds=5, rng=0, train="one"):
@@ -56,7 +59,10 @@ if __name__ == "__main__":
     parser.add_argument("--write", action="store_true", help="put the table into docs/results.md")
     given = parser.parse_args()
     text = measure(list(isbi2015.read(given.data / "isbi2015")))
-    text += ["", f"Dice of overlapping cells. Measured by `python benchmarks/readings.py --write` at commit {commit()}."]
+    text += [
+        "",
+        f"Dice of overlapping cells. Measured by `python benchmarks/readings.py --write` at commit {commit()}.",
+    ]
     print("\n".join(text))
     if given.write:
-        replace_part(ROOT / "docs" / "results.md", "readings", "\n".join(text))
+        replace_part("docs/results.md", "readings", "\n".join(text))
