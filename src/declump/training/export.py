@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from declump._files import atomic_file
+from declump.models import load_onnxruntime
 from declump.training.rays.network import Proposer
 from declump.training.regions.network import RegionNetwork
 
@@ -44,7 +45,6 @@ def export(
         Axes of input and output that may have any length, with their names.
     """
     import onnx
-    import onnxruntime
 
     network.eval()
     example = torch.from_numpy(np.random.default_rng(0).random(shape, dtype=np.float32))
@@ -65,7 +65,7 @@ def export(
         entry = model.metadata_props.add()
         entry.key, entry.value = "card", json.dumps({**network.constants, **card}, sort_keys=True)
         onnx.save(model, draft)
-        session = onnxruntime.InferenceSession(str(draft), providers=["CPUExecutionProvider"])
+        session = load_onnxruntime().InferenceSession(str(draft), providers=["CPUExecutionProvider"])
         with torch.no_grad():
             difference = np.abs(session.run(None, {"image": example.numpy()})[0] - network(example).numpy()).max()
         if not difference <= AGREEMENT:
