@@ -13,6 +13,7 @@ import tifffile
 from PIL import Image
 
 from declump import batch, simulate
+from declump._locks import hold_folder
 from declump.batch import Options, Outcome, Source, find_sources
 from support.waiting import LIMIT, wait_until
 
@@ -103,3 +104,16 @@ def test_a_changed_image_is_done_again(tmp_path: Path) -> None:
     (tmp_path / "out" / "b" / "mine.txt").write_text("mine")
     anew = batch.run(sources[1:], tmp_path / "out", QUICK, jobs=1, overwrite=True)
     assert not anew[0].earlier and (tmp_path / "out" / "b" / "mine.txt").exists()
+
+
+@pytest.mark.parametrize("how", [{"resume": True}, {"overwrite": True}])
+def test_two_runs_do_not_share_a_folder(how: dict[str, bool], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=1).image).save(tmp_path / "a.png")
+    sources = find_sources([tmp_path / "a.png"])
+    with hold_folder(out), ThreadPoolExecutor(1) as pool:
+        (out / ".declump-1-draft").touch()
+        other = pool.submit(batch.run, sources, out, QUICK, jobs=1, **how)
+        with pytest.raises(BlockingIOError, match=r"another run .* is writing into the folder"):
+            other.result(timeout=LIMIT)
+        assert (out / ".declump-1-draft").is_file() and not (out / "run.json").exists()

@@ -15,6 +15,7 @@ from typing import Any
 from declump._files import atomic_folder
 from declump.batch.options import Options
 from declump.batch.sources import Source
+from declump.batch.workers import check_parent
 from declump.io import read_image, read_pixel_size, write_results
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
@@ -70,6 +71,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
         (draft / RECORD).write_text(as_text(record), encoding="utf-8")
+        check_parent()
     return record
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from declump import __version__
 from declump._files import atomic_file, check_free, remove_drafts, write_atomically
+from declump._locks import hold_folder
 from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
@@ -95,12 +96,29 @@ def run(
     ------
     FileExistsError, PermissionError
         If there are results in the folder, or it cannot be written to.
+    BlockingIOError
+        If another run is writing into it.
     ValueError
         If an option is wrong, or a run with other options is to be taken up.
     """
     out, options = Path(out), options or Options()
-    earlier = _earlier(out, options, resume) if not overwrite else None
     check_free(out, overwrite=True)
+    with hold_folder(out):
+        return _run(sources, out, options, jobs, overwrite, resume, command, done)
+
+
+def _run(
+    sources: Sequence[Source],
+    out: Path,
+    options: Options,
+    jobs: int | None,
+    overwrite: bool,
+    resume: bool,
+    command: str,
+    done: Callable[[Outcome], None] | None,
+) -> list[Outcome]:
+    """Do what :func:`run` is asked for in a folder that no other run writes into."""
+    earlier = _earlier(out, options, resume) if not overwrite else None
     if not overwrite:
         _check_free(out, sources, ours=earlier or ())
     outcomes: dict[Source, Outcome] = {}

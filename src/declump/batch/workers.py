@@ -197,6 +197,13 @@ def _end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
+def check_parent() -> None:
+    """End a process whose parent has died, before it puts anything into a folder that may be another run's by now."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        sys.exit(1)
+
+
 def _death(code: int | None) -> str:
     return (
         f"the process that worked on it ended unexpectedly (exit code {code}), perhaps for want of memory; try fewer "
