@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from declump._files import atomic_file, remove_drafts, write_atomically
+from declump._files import atomic_file, atomic_folder, check_links, remove_drafts, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -59,3 +59,30 @@ def test_drafts_of_killed_processes_are_cleared_away(tmp_path):
     (tmp_path / "file.txt").write_text("whole")
     remove_drafts(tmp_path)
     assert names(tmp_path) == ["file.txt"]
+
+
+def test_a_folder_is_not_written_through_a_link_in_it(tmp_path):
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    (outside / "deep").mkdir(parents=True)
+    (outside / "deep" / "file").write_text("mine")
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    with pytest.raises(FileExistsError, match="link is a link"), atomic_folder(folder, overwrite=True) as draft:
+        (draft / "link" / "deep").mkdir(parents=True)
+        (draft / "link" / "deep" / "file").write_text("new")
+    own = ["link/deep/file"]
+    with (
+        pytest.raises(FileExistsError, match="link is a link"),
+        atomic_folder(folder, overwrite=True, own=own) as draft,
+    ):
+        (draft / "other").write_text("new")
+    assert names(folder) == ["link"] and (outside / "deep" / "file").read_text() == "mine"
+    check_links(folder / "link", ["deep/file"])
+
+
+def test_drafts_that_are_links_are_left_alone(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / ".declump-link").symlink_to(outside)
+    remove_drafts(tmp_path)
+    assert names(tmp_path) == [".declump-link", "outside"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -36,6 +36,30 @@ def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
         raise FileExistsError(f"the folder {folder} is not empty; give a new or empty one, or ask to overwrite")
     if not os.access(_existing(folder), os.W_OK):
         raise PermissionError(f"{_existing(folder)} may not be written to; give another folder")
+
+
+def check_links(folder: str | Path, names: Iterable[str | Path]) -> None:
+    """Refuse to write what would go through a link, or take its place: that is not ours.
+
+    Parameters
+    ----------
+    folder : str or Path
+        May be a link itself, as whoever named it knows.
+    names : iterable of str or Path
+        Files and folders in it, with their path from there on.
+
+    Raises
+    ------
+    FileExistsError
+        If one of them, or a folder between, is a link.
+    """
+    folder = Path(folder)
+    places = {place for name in map(Path, names) for place in (name, *name.parents) if place != Path()}
+    for place in sorted(places):
+        if (folder / place).is_symlink():
+            raise FileExistsError(
+                f"{folder / place} is a link, and declump writes through none; remove it, or give another folder"
+            )
 
 
 @contextmanager
@@ -96,7 +120,7 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
     Raises
     ------
     FileExistsError, PermissionError
-        See :func:`check_free`.
+        See :func:`check_free` and :func:`check_links`.
     """
     folder = Path(folder)
     check_free(folder, overwrite=overwrite)
@@ -115,6 +139,8 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
 def remove_drafts(folder: str | Path) -> None:
     """Clear away drafts that processes which were killed left in a folder; none may be writing into it now."""
     for draft in Path(folder).glob(f"{_PREFIX}*"):
+        if draft.is_symlink():
+            continue  # not ours
         if draft.is_dir():
             shutil.rmtree(draft, ignore_errors=True)
         else:
@@ -132,6 +158,7 @@ def _move_files(draft: Path, folder: Path, replaced: Path, own: Collection[str])
     Files come into place in the order of their names.
     """
     names = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
+    check_links(folder, [*names, *own])
     for name in names:
         if (folder / name).is_dir():
             raise FileExistsError(f"{folder / name} is a folder where a file is to be written; move it away first")

@@ -117,3 +117,16 @@ def test_two_runs_do_not_share_a_folder(how: dict[str, bool], tmp_path: Path) ->
         with pytest.raises(BlockingIOError, match=r"another run .* is writing into the folder"):
             other.result(timeout=LIMIT)
         assert (out / ".declump-1-draft").is_file() and not (out / "run.json").exists()
+
+
+@pytest.mark.parametrize("name", ["a", "run.json", "a/summary.json"])
+def test_a_run_follows_no_link(name: str, tmp_path: Path) -> None:
+    Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=1).image).save(tmp_path / "a.png")
+    outside, link = tmp_path / "outside", tmp_path / "out" / name
+    outside.mkdir()
+    (outside / "summary.json").write_text("mine")
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside if name == "a" else outside / "summary.json")
+    with pytest.raises(FileExistsError, match="is a link, and declump writes through none"):
+        batch.run(find_sources([tmp_path / "a.png"]), tmp_path / "out", QUICK, jobs=1, overwrite=True)
+    assert (outside / "summary.json").read_text() == "mine" and link.is_symlink()

@@ -247,6 +247,24 @@ def test_no_file_of_an_earlier_result_stays(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"cells.csv", "mine.txt"}
 
 
+def test_what_others_put_into_a_result_stays(tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path, formats=("ome-zarr",))
+    (tmp_path / "cells.ome.zarr" / "notes.txt").write_text("mine")
+    write_results(segmentation(), tmp_path, formats=("csv",), overwrite=True)
+    assert [path.name for path in (tmp_path / "cells.ome.zarr").rglob("*")] == ["notes.txt"]
+
+
+def test_no_result_is_written_through_a_link(tmp_path: Path) -> None:
+    """Of an earlier result only what lies in the folder itself is removed, nothing that it points to."""
+    write_results(segmentation(), tmp_path / "other", formats=("ome-zarr",))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "cells.ome.zarr").symlink_to(tmp_path / "other" / "cells.ome.zarr")
+    for formats in (("csv",), ("ome-zarr",)):
+        with pytest.raises(FileExistsError, match="is a link"):
+            write_results(segmentation(), tmp_path / "out", formats=formats, overwrite=True)
+    assert (tmp_path / "other" / "cells.ome.zarr" / ".zattrs").is_file()
+
+
 def test_measurements_fill_the_table(tmp_path: Path) -> None:
     columns = {"id": [1, 2, 3], "area_um2": np.array([0.5, np.nan, 2])}
     write_results(segmentation(), tmp_path, measurements=columns)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from declump import __version__
-from declump._files import atomic_file, check_free, remove_drafts, write_atomically
+from declump._files import atomic_file, check_free, check_links, remove_drafts, write_atomically
 from declump._locks import hold_folder
 from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
@@ -118,6 +118,7 @@ def _run(
     done: Callable[[Outcome], None] | None,
 ) -> list[Outcome]:
     """Do what :func:`run` is asked for in a folder that no other run writes into."""
+    check_links(out, [RUN_FILE, IMAGES_FILE, *(f"{source.name}/{RECORD}" for source in sources)])
     earlier = _earlier(out, options, resume) if not overwrite else None
     if not overwrite:
         _check_free(out, sources, ours=earlier or ())

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 import typer
 
 import declump
-from declump._files import check_free, remove_drafts
+from declump._files import check_free, check_links, remove_drafts
+from declump._locks import hold_folder
 from declump.cli.terminal import count_of, progress_bar, split_words
 
 OWN = ("parts", "priors", "regions", "models")
@@ -81,21 +82,23 @@ def reproduce(
         raise ValueError(f"{reference!r} is none of the methods that are run, so that nothing can be tested against it")
     if kind == "train":
         declump.training.check_torch()
-    _prepare(out, overwrite, resume)
-    scratch = out / IMAGES
-    try:
-        with progress_bar("images read") as progress:
-            stored = declump.research.store_images(opened.images(), scratch, progress)
-        plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
-        every = (*chosen, *(method for one in studied for method in one.methods))
-        run = declump.research.Run(stored, plan, every, out, steps)
-        command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
-        declump.research.write_record(run, opened, command)
-        with progress_bar("parts") as progress:
-            run.execute(jobs, progress)
-        files = declump.research.write_tables(run, opened, chosen, studied, reference=reference, command=command)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    _check_folder(out, overwrite, resume)
+    with hold_folder(out):
+        _clear(out, overwrite)
+        scratch = out / IMAGES
+        try:
+            with progress_bar("images read") as progress:
+                stored = declump.research.store_images(opened.images(), scratch, progress)
+            plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
+            every = (*chosen, *(method for one in studied for method in one.methods))
+            run = declump.research.Run(stored, plan, every, out, steps)
+            command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
+            declump.research.write_record(run, opened, command)
+            with progress_bar("parts") as progress:
+                run.execute(jobs, progress)
+            files = declump.research.write_tables(run, opened, chosen, studied, reference=reference, command=command)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
     typer.echo(
         f"{count_of(len(stored), 'image')}, {count_of(len(every), 'method')}, {count_of(len(plan.folds), 'fold')}"
     )
@@ -140,21 +143,25 @@ def _plan(
     )
 
 
-def _prepare(out: Path, overwrite: bool, resume: bool) -> None:
-    """See that the folder may be written to, and clear away what is to be replaced or was left unfinished."""
+def _check_folder(out: Path, overwrite: bool, resume: bool) -> None:
+    """See that the folder may be written to."""
     holds_run = (out / "run.json").is_file()
     if holds_run and not (overwrite or resume):
         raise FileExistsError(
             f"the folder {out} holds a run already; --resume it, --overwrite it, or give another folder"
         )
     check_free(out, overwrite=holds_run)
+    check_links(out, ["run.json", *OWN, IMAGES])
+
+
+def _clear(out: Path, overwrite: bool) -> None:
+    """Clear away what is to be replaced, or was left unfinished."""
     if overwrite:
         for name in OWN:
             shutil.rmtree(out / name, ignore_errors=True)
     remove_drafts(out)
     for draft in out.rglob(".declump-*"):
         draft.unlink(missing_ok=True)
-    out.mkdir(parents=True, exist_ok=True)
 
 
 def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path],
