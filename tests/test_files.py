@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from declump._files import atomic_file, atomic_folder, check_links, remove_drafts, write_atomically
+from declump._files import atomic_file, atomic_folder, check_links, file_digest, remove_drafts, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -86,3 +86,13 @@ def test_drafts_that_are_links_are_left_alone(tmp_path):
     (tmp_path / ".declump-link").symlink_to(outside)
     remove_drafts(tmp_path)
     assert names(tmp_path) == [".declump-link", "outside"]
+
+
+def test_a_digest_follows_the_content(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("one")
+    second.write_text("two")
+    one, two = file_digest(first), file_digest(second)
+    assert one != two and len(one) == 64
+    second.replace(first)
+    assert file_digest(first) == two

@@ -59,6 +59,14 @@ def test_a_ray_model_looks_in_steps_of_its_own(tmp_path: Path) -> None:
         propose_rays(SMEAR.image, known, model=wrong)
 
 
+def test_a_model_that_was_trained_anew_is_opened_anew(tmp_path: Path) -> None:
+    path = with_card(model_path("default", "rays.onnx"), tmp_path / "rays.onnx", nucleus_diameter=11.0)
+    first = open_model(path, "ray model")
+    assert open_model(path, "ray model") is first
+    with_card(model_path("default", "rays.onnx"), path, nucleus_diameter=12.0)
+    assert open_model(path, "ray model").nucleus_diameter == 12.0
+
+
 OPEN = "from declump.models import model_path, open_model; open_model(model_path('default', 'rays.onnx'), 'ray model')"
 
 

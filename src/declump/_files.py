@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 _PREFIX = ".declump-"
@@ -60,6 +62,18 @@ def check_links(folder: str | Path, names: Iterable[str | Path]) -> None:
             raise FileExistsError(
                 f"{folder / place} is a link, and declump writes through none; remove it, or give another folder"
             )
+
+
+def file_digest(path: str | Path) -> str:
+    """Tell the content of a file apart from any other: its SHA-256, read again only where the file has changed."""
+    status = Path(path).stat()
+    return _digest(Path(path).absolute(), status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, *_state: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

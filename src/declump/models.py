@@ -11,6 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from declump._files import file_digest
+
 if TYPE_CHECKING:  # the command line tells of models without loading numpy
     import numpy as np
     from numpy.typing import NDArray
@@ -83,9 +85,8 @@ def read_card(model: Path) -> dict[str, Any]:
     return _card(load_onnxruntime().InferenceSession(str(model), providers=["CPUExecutionProvider"]))
 
 
-@lru_cache(maxsize=4)
 def open_model(model: Path, kind: str) -> Model:
-    """Open a network that declump wrote.
+    """Open a network that declump wrote; once, as long as what is in the file stays the same.
 
     Parameters
     ----------
@@ -95,6 +96,11 @@ def open_model(model: Path, kind: str) -> Model:
     """
     if not model.is_file():
         raise FileNotFoundError(f"there is no {kind} at {model}: give an .onnx file of 'declump train', or 'default'")
+    return _open(model, kind, file_digest(model))
+
+
+@lru_cache(maxsize=4)
+def _open(model: Path, kind: str, _content: str) -> Model:
     onnxruntime = load_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3

@@ -12,7 +12,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from declump import batch, simulate
+from declump import ShapePrior, batch, simulate
 from declump._locks import hold_folder
 from declump.batch import Options, Outcome, Source, find_sources
 from support.waiting import LIMIT, wait_until
@@ -104,6 +104,38 @@ def test_a_changed_image_is_done_again(tmp_path: Path) -> None:
     (tmp_path / "out" / "b" / "mine.txt").write_text("mine")
     anew = batch.run(sources[1:], tmp_path / "out", QUICK, jobs=1, overwrite=True)
     assert not anew[0].earlier and (tmp_path / "out" / "b" / "mine.txt").exists()
+
+
+DAMAGE = {
+    "cells.csv is missing": lambda out: (out / "a" / "cells.csv").unlink(),
+    "cells.csv has changed": lambda out: (out / "a" / "cells.csv").write_text(""),
+    "contours.json has changed": lambda out: os.truncate(out / "a" / "contours.json", 100),
+    "summary.json is damaged": lambda out: (out / "a" / "summary.json").write_text("{"),
+    "the prior has changed": lambda out: ShapePrior.load("round").save(out.parent / "prior.npz"),
+}
+
+
+@pytest.mark.slow
+def test_what_was_damaged_is_done_again_and_said(tmp_path: Path) -> None:
+    out, prior = tmp_path / "out", tmp_path / "prior.npz"
+    for index, name in enumerate(("a.png", "b.png")):
+        Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=index).image).save(tmp_path / name)
+    ShapePrior.load("default").save(prior)
+    how = Options(regions="classical", evidence="clump", prior=str(prior), formats=("contours", "csv"))
+    sources = find_sources([tmp_path / "a.png", tmp_path / "b.png"])
+    batch.run(sources, out, how, jobs=1)
+    before = contents(out)
+    for fault, damage in DAMAGE.items():
+        damage(out)
+        first, second = batch.run(sources, out, how, jobs=1, resume=True)
+        assert (first.again, first.earlier, first.status) == (fault, False, "done")
+        assert (second.again or fault) == fault and second.earlier == (fault != "the prior has changed")
+        assert (contents(out) == before) == second.earlier
+    assert all(outcome.earlier for outcome in batch.run(sources, out, how, jobs=1, resume=True))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("how", [{"resume": True}, {"overwrite": True}])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from declump._files import file_digest
 from declump.io.formats import DEFAULT
 from declump.methods import OURS, Method, find_method
+from declump.models import model_path
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.regions.options import RegionOptions, usual_diameter
+from declump.shapes.named import find_shipped
 
 OF_METHODS = ("evidence", "rays", "setting", "prior")
 """Options that some methods heed, and some do not."""
@@ -73,6 +77,17 @@ class Options:
         """Find the cells of an image by the method that was chosen."""
         method = self._method
         return method(image, regions, **{name: getattr(self, name) for name in method.options})
+
+    def model_digests(self) -> dict[str, str | None]:
+        """Give the digests of the files that results follow from, by option; None for what is in no file."""
+        files: dict[str, Path | None] = {"regions": None, "rays": None, "prior": None}
+        if self.regions != "classical":
+            files["regions"] = model_path(self.regions, "regions.onnx")
+        if "rays" in self._method.options:
+            files["rays"] = model_path(self.rays, "rays.onnx")
+        if "prior" in self._method.options:
+            files["prior"] = find_shipped(self.prior) or Path(self.prior)
+        return {name: file_digest(path) if path and path.is_file() else None for name, path in files.items()}
 
     @property
     def _method(self) -> Method:

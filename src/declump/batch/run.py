@@ -35,6 +35,8 @@ class Outcome:
         How long it took.
     earlier : bool
         Whether an earlier run had done it already.
+    again : str
+        What was not as an earlier run had left it, so that it was done again.
     """
 
     source: Source
@@ -42,6 +44,7 @@ class Outcome:
     reason: str = ""
     seconds: float = 0.0
     earlier: bool = False
+    again: str = ""
 
     @property
     def status(self) -> str:
@@ -81,7 +84,8 @@ def run(
     overwrite : bool
         Whether results in the folder are replaced.
     resume : bool
-        Whether images that an earlier run with the same options has finished are left as they are.
+        Whether images that an earlier run with the same options has finished are left as they are. What has changed
+        since, an image, a model or a file of the results, is done again (``Outcome.again``).
     command : str
         What ``run.json`` is to say of where it came from.
     done : callable, optional
@@ -123,8 +127,10 @@ def _run(
     if not overwrite:
         _check_free(out, sources, ours=earlier or ())
     outcomes: dict[Source, Outcome] = {}
+    faults: dict[Source, str] = {}
+    models = options.model_digests()
     for source in sources if earlier is not None else ():
-        record = read_finished(source, out / source.name)
+        record, faults[source] = read_finished(source, out / source.name, models)
         if record is not None:
             outcomes[source] = Outcome(source, record, earlier=True)
     left = [source for source in sources if source not in outcomes]
@@ -144,7 +150,8 @@ def _run(
             for outcome in list(outcomes.values()):
                 take(outcome)
             for source, answer in workers.answers(left):
-                take(Outcome(source, answer.record, answer.reason, answer.seconds))
+                again = faults.get(source, "")
+                take(Outcome(source, answer.record, answer.reason, answer.seconds, again=again))
             ordered = [outcomes[source] for source in sources]
             with atomic_file(out / IMAGES_FILE) as draft:
                 write_table(_images_table(ordered), draft)

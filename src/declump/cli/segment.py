@@ -96,6 +96,8 @@ def segment(
             nonlocal count
             count += 1
             advance(outcome.cells)
+            if outcome.again:
+                tell(f"{outcome.source}: done again, since {outcome.again}")
             for warning in (outcome.record or {}).get("warnings", ()):
                 tell(f"warning: {outcome.source}: {warning}")
             if json:
@@ -153,6 +155,7 @@ def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
         "pixel_size_from": record.get("pixel_size_from"),
         "warnings": record.get("warnings", []),
         "earlier": outcome.earlier,
+        "again": outcome.again,
         "seconds": round(outcome.seconds, 3),
     }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from declump import __version__
+from declump._files import file_digest
 from declump.batch.workers import Workers
 from declump.models import read_card
 from declump.research.fold_results import FoldResult, read_fold_result
@@ -18,7 +19,7 @@ from declump.research.learning import Learning
 from declump.research.methods import ExperimentMethod
 from declump.research.networks import rays_beside
 from declump.research.plan import Fold, Plan
-from declump.research.storage import file_digest, fingerprint, read_arrays
+from declump.research.storage import fingerprint, read_arrays
 from declump.research.work import Task, Work
 from declump.shapes.prior import ShapePrior
 
@@ -221,7 +222,7 @@ class Run:
 
 def _digest(model: Path) -> str:
     """Tell a model apart from any other; one that is not trained yet is like no other."""
-    return file_digest(model) if model.is_file() else "missing"
+    return file_digest(model)[:16] if model.is_file() else "missing"
 
 
 def _is_current(task: Task) -> bool:
