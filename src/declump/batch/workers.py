@@ -87,7 +87,7 @@ class Workers:
         first.connection.send(None)
         try:
             answer: Answer = first.connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             first.process.join()
             raise ValueError(_death(first.process.exitcode)) from None
         if answer.reason:
