@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Meetings, PolarTable
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def entries_within(distances: Floats, first: int, end: int, limit: float) -> int:
     """Index behind the last entry of a sector, sorted by distance, that lies within a limit."""
     while first < end:
@@ -20,7 +20,7 @@ def entries_within(distances: Floats, first: int, end: int, limit: float) -> int
     return first
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def outline_bands(radii: Floats, softness: float, table: PolarTable) -> tuple[Ints, int]:
     """First and end entry (N, K, 2) of the band round each outline, sector by sector, and how many lie in all."""
     starts, _, _, distances, _ = table
@@ -37,7 +37,7 @@ def outline_bands(radii: Floats, softness: float, table: PolarTable) -> tuple[In
     return bands, count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cover(
     rows: Ints,
     columns: Ints,
@@ -86,7 +86,7 @@ def cover(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints, count: int) -> float:
     """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.evolution.energy.soft_discrepancy`.
 
@@ -101,7 +101,7 @@ def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather_discrepancy(
     rows: Ints,
     columns: Ints,
@@ -166,7 +166,7 @@ def gather_discrepancy(
     return visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hard_discrepancy(
     clump: Mask,
     clump_size: int,
