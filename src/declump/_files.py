@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-_PREFIX = ".declump-"
+DRAFTS = ".declump-"
+"""What names of drafts begin with."""
 
 
 def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
@@ -94,7 +95,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     # Of a run that was killed a process may live on for a moment, beside those that take it up.
-    draft = path.with_name(f"{_PREFIX}{os.getpid()}-{path.name}")
+    draft = path.with_name(f"{DRAFTS}{os.getpid()}-{path.name}")
     try:
         yield draft
         with draft.open("r+b") as file:
@@ -139,7 +140,7 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
     folder = Path(folder)
     check_free(folder, overwrite=overwrite)
     # Beside a missing folder, inside an existing one: its parent need not be ours to write to.
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_existing(folder)) as scratch:
+    with tempfile.TemporaryDirectory(prefix=DRAFTS, dir=_existing(folder)) as scratch:
         draft, replaced = Path(scratch) / "draft", Path(scratch) / "replaced"
         draft.mkdir()
         yield draft
@@ -152,7 +153,7 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
 
 def remove_drafts(folder: str | Path) -> None:
     """Clear away drafts that processes which were killed left in a folder; none may be writing into it now."""
-    for draft in Path(folder).glob(f"{_PREFIX}*"):
+    for draft in Path(folder).glob(f"{DRAFTS}*"):
         if draft.is_symlink():
             continue  # not ours
         if draft.is_dir():

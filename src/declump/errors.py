@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from unicodedata import category
+
+_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+"""Control characters, halves of characters, as bytes that are no UTF-8 become, and ends of lines."""
+
+
+def printable(text: str) -> str:
+    """Write characters that would steer a terminal, or that no file can hold, as escapes: names may be anything."""
+    return "".join(repr(letter)[1:-1] if category(letter) in _UNPRINTABLE else letter for letter in text)
+
 
 def sentence(error: BaseException) -> str:
     """Put an error into one sentence for the user."""
+    return printable(" ".join(_describe(error).split()))
+
+
+def _describe(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"there is not enough memory for this ({error or 'out of memory'}); try a smaller image"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if isinstance(error, OSError | ValueError):
-        return " ".join(str(error).split())
+        return str(error)
     return (
         f"something went wrong that should not ({type(error).__name__}: {error}); "
         "please report it with what DECLUMP_DEBUG=1 shows"

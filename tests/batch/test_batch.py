@@ -15,6 +15,7 @@ from PIL import Image
 from declump import ShapePrior, batch, simulate
 from declump._locks import hold_folder
 from declump.batch import Options, Outcome, Source, find_sources
+from declump.errors import printable
 from support.waiting import LIMIT, wait_until
 
 QUICK = Options(regions="classical", evidence="clump", formats=("contours",))
@@ -104,6 +105,26 @@ def test_a_changed_image_is_done_again(tmp_path: Path) -> None:
     (tmp_path / "out" / "b" / "mine.txt").write_text("mine")
     anew = batch.run(sources[1:], tmp_path / "out", QUICK, jobs=1, overwrite=True)
     assert not anew[0].earlier and (tmp_path / "out" / "b" / "mine.txt").exists()
+
+
+def test_a_name_that_results_cannot_have_fails_alone(tmp_path: Path) -> None:
+    smear = Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=1).image)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    awkward = ["good.png", "...png", ".declump-x.png", os.fsdecode(b"\xff.png"), "bell\a.png", "good \u202f😀.png"]
+    for name in awkward:
+        smear.save(folder / name, "PNG")
+    tifffile.imwrite(folder / f"{'n' * 250}.tif", np.zeros((2, 8, 8), np.uint8), photometric="minisblack")
+    sources = find_sources([folder / name for name in awkward]) + find_sources([folder / f"{'n' * 250}.tif"])
+    outcomes = batch.run(sources, tmp_path / "out" / "run", QUICK, jobs=1)
+    good = [outcome.source.path.name for outcome in outcomes if outcome.status == "done"]
+    assert good == ["good.png", "good \u202f😀.png"]
+    for outcome in outcomes:
+        if outcome.status == "failed":
+            assert outcome.reason.startswith(f"{printable(str(outcome.source.path))} has a name")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["run"]
+    content = (tmp_path / "out" / "run" / "run.json").read_text(encoding="utf-8")
+    assert "\\\\udcff.png" in content and "\a" not in content
 
 
 DAMAGE = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -155,3 +156,14 @@ def test_a_model_can_be_trained_and_used(folder: Path, tmp_path: Path) -> None:
     ended = run("segment", folder / "colour.png", "-o", tmp_path / "out", *model)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "out" / "colour" / "overlay.png").exists()
+
+
+def test_names_do_no_harm_to_a_terminal_that_knows_few_letters(tmp_path: Path) -> None:
+    """An emoji that a terminal lacks, and a sequence that would set its title."""
+    for name in ("smile 😀.png", "title \x1b]0;mine\a.png"):
+        Image.fromarray(SMEAR.image[:80, :80]).save(tmp_path / name)
+    command = [sys.executable, "-m", "declump.cli", "segment", str(tmp_path), "-o", str(tmp_path / "out"), *QUICK]
+    surroundings = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    ended = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, env=surroundings)
+    assert ended.returncode == 1 and b"\x1b" not in ended.stdout + ended.stderr
+    assert rb"smile \U0001f600.png: " in ended.stdout and b"1 of 2 images failed" in ended.stderr

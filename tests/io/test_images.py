@@ -326,3 +326,28 @@ def test_colours_and_channels_of_an_ome_tiff(tmp_path: Path) -> None:
         file.write(NOISE, subifds=1, metadata={"axes": "YXS"})
         file.write(NOISE[::2, ::2], subfiletype=1)
     assert count_images(path) == 1 and np.array_equal(read_image(path), NOISE)
+
+
+def described(path: Path, old: str, new: str) -> Path:
+    """An OME-TIFF of two planes, with another text in its description."""
+    tifffile.imwrite(path, np.zeros((2, 8, 8), np.uint8), photometric="minisblack", ome=True, metadata={"axes": "ZYX"})
+    with tifffile.TiffFile(path) as file:
+        text = file.ome_metadata
+    assert old in text
+    tifffile.tiffcomment(path, text.replace(old, new).encode())
+    return path
+
+
+def test_a_description_of_more_planes_than_pages_is_refused(tmp_path: Path) -> None:
+    path = described(tmp_path / "a.ome.tif", 'SizeZ="2"', 'SizeZ="2000000000"')
+    with pytest.raises(ValueError, match="tells of 2000000000 planes, but its pages are 2"):
+        count_images(path)
+
+
+def test_no_other_file_is_opened_for_a_description_that_names_it(tmp_path: Path) -> None:
+    tifffile.imwrite(tmp_path / "other.tif", np.ones((2, 8, 8), np.uint8), photometric="minisblack")
+    (tmp_path / "in").mkdir()
+    plane = '<TiffData IFD="0" PlaneCount="2"><UUID FileName="../other.tif">urn:uuid:1</UUID></TiffData>'
+    path = described(tmp_path / "in" / "a.ome.tif", '<TiffData IFD="0" PlaneCount="2"/>', plane)
+    with pytest.raises(ValueError, match=r"planes in another file \(\.\./other\.tif\), which is not opened"):
+        count_images(path)

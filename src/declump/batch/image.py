@@ -56,7 +56,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     record: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
-        "path": source.path.as_posix(),
+        "path": source.shown_path,
         "page": source.page,
         "sha256": file_digest(source.path),
         "models": models,
@@ -127,7 +127,7 @@ def read_finished(source: Source, folder: Path, models: Mapping[str, str | None]
         return None, ""
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None, f"{RECORD} is damaged"
-    return (None, fault) if fault else ({**record, "path": source.path.as_posix()}, "")
+    return (None, fault) if fault else ({**record, "path": source.shown_path}, "")
 
 
 def _find_fault(record: dict[str, Any], source: Source, folder: Path, models: Mapping[str, str | None]) -> str:

@@ -16,6 +16,7 @@ from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
+from declump.errors import printable
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import Columns
 
@@ -122,14 +123,17 @@ def _run(
     done: Callable[[Outcome], None] | None,
 ) -> list[Outcome]:
     """Do what :func:`run` is asked for in a folder that no other run writes into."""
-    check_links(out, [RUN_FILE, IMAGES_FILE, *(f"{source.name}/{RECORD}" for source in sources)])
+    outcomes = {
+        source: Outcome(source, reason=f"{source.shown_path} {source.fault}") for source in sources if source.fault
+    }
+    named = [source for source in sources if source not in outcomes]
+    check_links(out, [RUN_FILE, IMAGES_FILE, *(f"{source.name}/{RECORD}" for source in named)])
     earlier = _earlier(out, options, resume) if not overwrite else None
     if not overwrite:
-        _check_free(out, sources, ours=earlier or ())
-    outcomes: dict[Source, Outcome] = {}
+        _check_free(out, named, ours=earlier or ())
     faults: dict[Source, str] = {}
     models = options.model_digests()
-    for source in sources if earlier is not None else ():
+    for source in named if earlier is not None else ():
         record, faults[source] = read_finished(source, out / source.name, models)
         if record is not None:
             outcomes[source] = Outcome(source, record, earlier=True)
@@ -215,9 +219,9 @@ def _entry(source: Source, outcome: Outcome | None = None) -> dict[str, Any]:
     """Give what ``run.json`` tells of an image; nothing in it depends on how long that took."""
     record = (outcome and outcome.record) or {}
     return {
-        "path": source.path.as_posix(),
+        "path": source.shown_path,
         "page": source.page,
-        "name": source.name,
+        "name": printable(source.name),
         "status": "pending" if outcome is None else outcome.status,
         "reason": "" if outcome is None else outcome.reason,
         "cells": record["image"]["cells"] if record else None,
@@ -233,8 +237,8 @@ def _images_table(outcomes: Sequence[Outcome]) -> Columns:
     # Images with a known size of pixels have more columns, in the same order: the longest row has all.
     measured: dict[str, Any] = max((record.get("image", {}) for record in records), key=len, default={})
     return {
-        "name": [outcome.source.name for outcome in outcomes],
-        "path": [outcome.source.path.as_posix() for outcome in outcomes],
+        "name": [printable(outcome.source.name) for outcome in outcomes],
+        "path": [outcome.source.shown_path for outcome in outcomes],
         "page": [outcome.source.page for outcome in outcomes],
         "status": [outcome.status for outcome in outcomes],
         "pixel_size_um": [record.get("pixel_size") for record in records],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -55,6 +56,9 @@ def main() -> None:
     """Run the command line: an error becomes one sentence and exit code 1, an interruption exit code 130."""
     signal.signal(signal.SIGTERM, _stop)
     warnings.showwarning = show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters than a name has
     try:
         app(prog_name="declump")
     except KeyboardInterrupt:

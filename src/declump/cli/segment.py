@@ -15,6 +15,7 @@ import typer
 
 import declump
 from declump.cli.terminal import count_of, image_bar, split_words, tell
+from declump.errors import printable
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
 METHODS = "declump|lsf|mcl|mpw|cf|star"
@@ -144,9 +145,9 @@ def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
     """Everything a program may want to know of an image; what is undefined is None."""
     record = outcome.record or {}
     return {
-        "path": outcome.source.path.as_posix(),
+        "path": outcome.source.shown_path,
         "page": outcome.source.page,
-        "name": outcome.source.name,
+        "name": printable(outcome.source.name),
         "status": outcome.status,
         "reason": outcome.reason,
         "cells": outcome.cells if record else None,
@@ -177,7 +178,7 @@ def count_cells(outcome: declump.batch.Outcome) -> str:
 
 def _reason(outcome: declump.batch.Outcome) -> str:
     """Why an image failed, without its path where that stands before it anyway."""
-    return outcome.reason.removeprefix(f"{outcome.source.path} ")
+    return outcome.reason.removeprefix(f"{outcome.source.shown_path} ")
 
 
 def _print_json(record: dict[str, Any]) -> None:

@@ -9,10 +9,12 @@ from typing import TextIO
 
 import typer
 
+from declump.errors import printable
+
 
 def tell(message: str) -> None:
     """Print one line on standard error."""
-    typer.echo(f"declump: {' '.join(message.split())}", err=True)
+    typer.echo(f"declump: {printable(' '.join(message.split()))}", err=True)
 
 
 def count_of(number: int, one: str, many: str | None = None) -> str:

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
+
+from declump.errors import printable
 
 ACCEPTED = "PNG, JPEG or TIFF"
 _SIGNATURES = {
@@ -70,7 +73,7 @@ def count_planes(path: Path) -> int:
     if name != "TIFF":
         return 1
     with _explain_errors(path, name), open_tiff(path) as file:
-        return len(_list_planes(file))
+        return len(_list_planes(file, path))
 
 
 def decode_plane(path: Path, number: int) -> NDArray[Any]:
@@ -83,7 +86,7 @@ def decode_plane(path: Path, number: int) -> NDArray[Any]:
     if name != "TIFF":
         return decode_single_page(path)
     with _explain_errors(path, name), open_tiff(path) as file:
-        planes = _list_planes(file)
+        planes = _list_planes(file, path)
         if not 1 <= number <= len(planes):
             raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
         return planes[number - 1].decode(path)
@@ -164,11 +167,29 @@ def _list_pages(file: Any) -> Iterator[_Plane]:
         yield _Plane((page,), inverted=page.photometric.name == "MINISWHITE" and not raw)
 
 
-def _list_planes(file: Any) -> list[_Plane]:
+def _list_planes(file: Any, path: Path) -> list[_Plane]:
     """Pages that are images: those of an OME-TIFF by its description, of another all but reduced copies."""
     if file.is_ome:
+        _check_description(file, path)
         return [plane for series in file.series for plane in _group_channels(series)]
     return [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
+
+
+def _check_description(file: Any, path: Path) -> None:
+    """Refuse an OME-TIFF that tells of more planes than it can hold, or of planes in other files."""
+    root = ElementTree.fromstring(file.ome_metadata)
+    elements = [(element.tag.rpartition("}")[2], element) for element in root.iter()]
+    for tag, element in elements:
+        other = element.get("FileName", path.name)
+        if tag == "UUID" and element.text != root.get("UUID") and other != path.name:
+            raise _RefusedError(
+                f"{path} has planes in another file ({printable(other)}), which is not opened; save them in one file"
+            )
+    samples = max(page.keyframe.samplesperpixel for page in file.pages[:1])
+    told = sum(math.prod(int(element.get(f"Size{axis}", 1)) for axis in "ZCT") for tag, element in elements
+               if tag == "Pixels")  # fmt: skip
+    if told > samples * len(file.pages):
+        raise _RefusedError(f"{path} tells of {told} planes, but its pages are {len(file.pages)}; save it again")
 
 
 def _group_channels(series: Any) -> Iterator[_Plane]:
