@@ -80,3 +80,15 @@ def test_onnxruntime_is_imported_in_one_place_which_keeps_it_off_the_network() -
         if name.split(".")[0] == "onnxruntime"
     }
     assert places == {"declump.models"}
+
+
+def test_kernels_are_compiled_in_one_place_which_survives_without_a_cache() -> None:
+    places = {
+        module
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported_by(node, module)
+        if name.split(".")[0] == "numba"
+    }
+    assert places == {"declump._kernels.compiling"}
