@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+import struct
+import zipfile
+import zlib
 from unicodedata import category
+
+BROKEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    EOFError,
+    RuntimeError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+"""What a damaged file, or one that was made to do harm, may lead its reader to."""
 
 _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 """Control characters, halves of characters, as bytes that are no UTF-8 become, and ends of lines."""
@@ -11,6 +28,15 @@ _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 def printable(text: str) -> str:
     """Write characters that would steer a terminal, or that no file can hold, as escapes: names may be anything."""
     return "".join(repr(letter)[1:-1] if category(letter) in _UNPRINTABLE else letter for letter in text)
+
+
+def reason_of(error: BaseException) -> str:
+    """Say in a few words what a reader stumbled over."""
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return printable(" ".join(str(error).split())) or type(error).__name__
 
 
 def sentence(error: BaseException) -> str:

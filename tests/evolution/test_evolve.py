@@ -481,3 +481,12 @@ def test_an_earlier_result_of_something_else_is_refused():
     coarse = ShapePrior.fit(add_turned_copies(prior.mean[None, ::4] * np.array([[0.9], [1.0], [1.1]])))
     with pytest.raises(ValueError, match="rays"):
         evolve(mask, seeds, prior=coarse, earlier=first)
+
+
+def test_masked_arrays_and_foreign_evidence_are_refused() -> None:
+    mask = np.ones((40, 40), bool)
+    for wrong in ({"mask": np.ma.masked_array(mask)}, {"seeds": np.ma.masked_array([(20.0, 20.0)])}):
+        with pytest.raises(ValueError, match="masked array"):
+            evolve(**{"mask": mask, "seeds": [(20, 20)], **wrong})
+    with pytest.raises(TypeError, match="the evidence is an Evidence"):
+        evolve(mask, [(20, 20)], evidence=3)

@@ -351,3 +351,10 @@ def test_no_other_file_is_opened_for_a_description_that_names_it(tmp_path: Path)
     path = described(tmp_path / "in" / "a.ome.tif", '<TiffData IFD="0" PlaneCount="2"/>', plane)
     with pytest.raises(ValueError, match=r"planes in another file \(\.\./other\.tif\), which is not opened"):
         count_images(path)
+
+
+@pytest.mark.parametrize("page", [0, -1])
+def test_pages_are_counted_from_1(page: int, tmp_path: Path) -> None:
+    Image.new("L", (4, 4)).save(tmp_path / "a.png")
+    with pytest.raises(ValueError, match="counted from 1"):
+        read_image(tmp_path / "a.png", page=page)

@@ -109,6 +109,8 @@ def evolve(
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     chosen = find_settings(setting)
     if evidence is not None:
+        if not isinstance(evidence, Evidence):
+            raise TypeError(f"the evidence is an Evidence, or None; given was {evidence!r}")
         evidence.check(len(pixels), mask.shape)
     if scale is not None and not 0 < scale * prior.mean.mean() <= MAX_IN_IMAGE * np.sqrt(mask.size):
         raise ValueError(

@@ -68,7 +68,7 @@ def segment(
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
     """
     options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
-    picture = ImageChannels(np.asarray(image))
+    picture = ImageChannels(np.asanyarray(image))
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     if evidence is None:

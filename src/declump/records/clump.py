@@ -101,6 +101,8 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
 
 def check_mask(mask: ArrayLike) -> NDArray[np.bool_]:
     """Give a mask as (H, W) bool, or say what is wrong with it."""
+    if isinstance(mask, np.ma.MaskedArray):
+        raise ValueError("the clump mask is a masked array, whose mask is not heeded; give mask.filled(False)")
     mask = np.asarray(mask)
     if mask.ndim != 2 or mask.size == 0:
         raise ValueError(f"the clump mask is a non-empty (H, W) array; given was one of shape {mask.shape}")
@@ -114,6 +116,8 @@ def check_mask(mask: ArrayLike) -> NDArray[np.bool_]:
 
 def seed_pixels(seeds: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Give the pixels (N, 2) that hold the seeds, or say what is wrong with them."""
+    if isinstance(seeds, np.ma.MaskedArray):
+        raise ValueError("the seeds are a masked array, whose mask is not heeded; give those that are meant")
     seeds = np.asarray(seeds, dtype=np.float64)
     if seeds.size == 0:
         return np.empty((0, 2), dtype=np.int64)

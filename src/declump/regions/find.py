@@ -74,7 +74,7 @@ def find_regions(
     options = RegionOptions(
         model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
     )
-    return get_regions(ImageChannels(np.asarray(image)), options)
+    return get_regions(ImageChannels(np.asanyarray(image)), options)
 
 
 def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regions:

@@ -36,8 +36,11 @@ class RegionOptions:
 
     def __post_init__(self) -> None:
         """Refuse sizes that cannot be."""
-        if self.pixel_size is not None and not (np.isfinite(self.pixel_size) and self.pixel_size > 0):
-            raise ValueError(f"the pixel size is a number of micrometres > 0; given was {self.pixel_size}")
+        if self.pixel_size is not None and not 1e-6 < self.pixel_size < 1e6:
+            raise ValueError(
+                "the pixel size is a number of micrometres > 0, between a millionth and a million; given was "
+                f"{self.pixel_size}"
+            )
         size, (least, largest) = self.nucleus_diameter, DIAMETERS
         if size is not None and not least <= size <= largest:
             raise ValueError(
