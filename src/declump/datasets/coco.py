@@ -5,6 +5,7 @@ What a segmentation may be is told in :mod:`declump.io.formats.parts.coco_masks`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 from typing import Any
@@ -14,7 +15,6 @@ import numpy as np
 from declump.datasets.annotated import AnnotatedImage
 from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.coco_masks import decode_segmentation
-from declump.io.formats.parts.documents import read_json
 from declump.io.images import read_image
 
 NUCLEUS = "nucle"
@@ -84,7 +84,7 @@ def _read_document(path: Path) -> dict[str, list[dict[str, Any]]]:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}; the COCO reader needs a JSON file.")
     try:
-        document = read_json(path)
+        document = json.loads(path.read_bytes())
     except BROKEN as error:
         raise ValueError(f"{path} cannot be read as JSON: {reason_of(error)}") from error
     for key, fields in _FIELDS.items():
