@@ -490,3 +490,13 @@ def test_masked_arrays_and_foreign_evidence_are_refused() -> None:
             evolve(**{"mask": mask, "seeds": [(20, 20)], **wrong})
     with pytest.raises(TypeError, match="the evidence is an Evidence"):
         evolve(mask, [(20, 20)], evidence=3)
+
+
+@pytest.mark.parametrize("seeds", [[(56, 60), (125, 74), (92, 126)], [(60, 122), (70, 128), (84, 128)]])
+def test_the_energy_counts_all_pixels_however_small_the_scale(seeds: list[tuple[int, int]]) -> None:
+    """Outlines that start tiny outgrow the crop that was cut out for them."""
+    rows, columns = np.mgrid[:160, :160]
+    distance = np.hypot(rows - 80, columns - 80)
+    ring = (distance >= 30) & (distance <= 50)
+    result = evolve(ring, seeds, prior="round", scale=0.02)
+    assert result.energy.tolist() == [np.count_nonzero(result.masks.any(axis=0) != ring)]

@@ -57,6 +57,17 @@ class Clump:
             union |= contours.to_mask(seed, outline, self.mask.shape)
         return int(np.count_nonzero(union != self.mask))
 
+    def reach_beyond(self, radii: NDArray[np.float64]) -> int:
+        """How many pixels outlines (n, K) reach beyond the crop, as far as there is an image."""
+        rows, columns = contours.directions(radii.shape[1])
+        farthest = 0
+        for axis, direction in enumerate((rows, columns)):
+            places = self.seeds[:, axis, None] + radii * direction
+            before, behind = -places.min(initial=0), places.max(initial=0) - (self.mask.shape[axis] - 1)
+            left = self.image_shape[axis] - self.origin[axis] - self.mask.shape[axis]
+            farthest = max(farthest, min(int(np.ceil(before)), self.origin[axis]), min(int(np.ceil(behind)), left))
+        return farthest
+
     def with_room(self, margin: int) -> Clump:
         """Give the clump in a crop that is wider by a margin, as far as the image goes, for outlines that reach out."""
         room = [
