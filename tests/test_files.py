@@ -96,3 +96,18 @@ def test_a_digest_follows_the_content(tmp_path):
     assert one != two and len(one) == 64
     second.replace(first)
     assert file_digest(first) == two
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_files_of_a_folder_are_on_the_disk_before_they_are_moved(tmp_path, monkeypatch, exists):
+    done, rename = [], Path.rename
+    folder = tmp_path / "folder"
+    if exists:
+        folder.mkdir()
+    monkeypatch.setattr(os, "fsync", lambda number: done.append(os.fstat(number).st_size))
+    monkeypatch.setattr(Path, "rename", lambda path, target: done.append("rename") or rename(path, target))
+    with atomic_folder(folder, overwrite=True) as draft:
+        (draft / "deep").mkdir()
+        (draft / "one").write_text("1")
+        (draft / "deep" / "two").write_text("22")
+    assert sorted(done[:2]) == [1, 2] and set(done[2:]) == {"rename"}

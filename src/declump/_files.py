@@ -98,8 +98,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     draft = path.with_name(f"{DRAFTS}{os.getpid()}-{path.name}")
     try:
         yield draft
-        with draft.open("r+b") as file:
-            os.fsync(file.fileno())
+        _sync(draft)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -115,7 +114,7 @@ def write_atomically(path: str | Path, content: bytes | str) -> None:
 def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collection[str] = ()) -> Iterator[Path]:
     """Give a draft folder to write into, whose files move into place together in the end.
 
-    After an error, or an interruption, the folder is as it was before.
+    After an error, or an interruption, the folder is as it was before. What comes into place is on the disk.
 
     Parameters
     ----------
@@ -144,6 +143,9 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
         draft, replaced = Path(scratch) / "draft", Path(scratch) / "replaced"
         draft.mkdir()
         yield draft
+        for path in draft.rglob("*"):
+            if path.is_file():
+                _sync(path)
         if folder.is_dir():
             _move_files(draft, folder, replaced, own)
         else:
@@ -160,6 +162,12 @@ def remove_drafts(folder: str | Path) -> None:
             shutil.rmtree(draft, ignore_errors=True)
         else:
             draft.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Have the content of a file on the disk, before a name vouches for it."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
 
 
 def _existing(folder: Path) -> Path:

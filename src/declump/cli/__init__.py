@@ -13,7 +13,7 @@ import typer
 
 from declump import __version__
 from declump.cli import compare, demo, evaluate, evolve, info, report, reproduce, segment, simulate, split, train
-from declump.cli.terminal import show_warning, tell
+from declump.cli.terminal import INTERRUPTED, show_warning, tell
 from declump.errors import sentence
 
 app = typer.Typer(
@@ -62,7 +62,7 @@ def main() -> None:
     try:
         app(prog_name="declump")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise

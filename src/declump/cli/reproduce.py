@@ -12,7 +12,7 @@ import typer
 import declump
 from declump._files import check_free, check_links, remove_drafts
 from declump._locks import hold_folder
-from declump.cli.terminal import count_of, progress_bar, split_words
+from declump.cli.terminal import count_of, progress_bar, say_when_interrupted, split_words
 
 OWN = ("parts", "priors", "regions", "models")
 IMAGES = ".declump-images"
@@ -94,7 +94,7 @@ def reproduce(
             run = declump.research.Run(stored, plan, every, out, steps)
             command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
             declump.research.write_record(run, opened, command)
-            with progress_bar("parts") as progress:
+            with say_when_interrupted(_go_on), progress_bar("parts") as progress:
                 run.execute(jobs, progress)
             files = declump.research.write_tables(run, opened, chosen, studied, reference=reference, command=command)
         finally:
@@ -104,6 +104,10 @@ def reproduce(
     )
     for name, path in files.items():
         typer.echo(f"{name:<9} {path}")
+
+
+def _go_on() -> str:
+    return "finished parts are kept; the same command with --resume (and without --overwrite) goes on"
 
 
 def _check_place(dataset: str, data: Path | None) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import declump
-from declump.cli.terminal import count_of, image_bar, split_words, tell
+from declump.cli.terminal import count_of, image_bar, say_when_interrupted, split_words, tell
 from declump.errors import printable
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
@@ -106,10 +106,15 @@ def segment(
             elif lines:
                 typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_describe(outcome)}")
 
-        outcomes = declump.batch.run(
-            sources, out, options,
-            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
-        )  # fmt: skip
+        def describe() -> str:
+            done = f"{count} of {count_of(len(sources), 'image')} done"
+            return f"{done}; the same command with --resume (and without --overwrite) goes on"
+
+        with say_when_interrupted(describe):
+            outcomes = declump.batch.run(
+                sources, out, options,
+                jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
+            )  # fmt: skip
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     summary = {
         "images": len(outcomes),

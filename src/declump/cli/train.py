@@ -14,7 +14,7 @@ import typer
 
 import declump
 from declump.cli import importance as weighing
-from declump.cli.terminal import progress_bar
+from declump.cli.terminal import progress_bar, say_when_interrupted
 
 LAYOUTS = "Data in the ISBI 2014 or 2015 layout, COCO, masks of objects, or label images."
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER", help=LAYOUTS, show_default=False)]
@@ -189,8 +189,13 @@ def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> 
             if len(figures) > 2:
                 typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
 
+        def describe() -> str:
+            kept = f"the state is kept in {checkpoint}" if checkpoint.is_file() else "there was no state to keep yet"
+            return f"{kept}; the same command goes on"
+
         checkpoint = out.with_name(f"{out.stem}-training.zip")
-        yield declump.training.Schedule(steps, size, seed, start, checkpoint, show)
+        with say_when_interrupted(describe):
+            yield declump.training.Schedule(steps, size, seed, start, checkpoint, show)
 
 
 def _name_data(folders: list[Path]) -> dict[str, Any]:
