@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from PIL import Image
 
-from declump.io import count_images, read_image, read_labels, read_mask, read_mask_stack
+from declump.io import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
 from declump.regions import seeds_from_labels
 
 MASK = np.zeros((20, 30), bool)
@@ -358,3 +358,24 @@ def test_pages_are_counted_from_1(page: int, tmp_path: Path) -> None:
     Image.new("L", (4, 4)).save(tmp_path / "a.png")
     with pytest.raises(ValueError, match="counted from 1"):
         read_image(tmp_path / "a.png", page=page)
+
+
+def test_sizes_are_read_without_the_picture(tmp_path: Path) -> None:
+    Image.new("L", (7, 4)).save(tmp_path / "a.png")
+    tifffile.imwrite(tmp_path / "a.tif", np.zeros((3, 8, 9), np.uint8), photometric="minisblack")
+    assert read_size(tmp_path / "a.png") == (4, 7) and read_size(tmp_path / "a.tif", page=3) == (8, 9)
+    with pytest.raises(ValueError, match="there is none of number 4"):
+        read_size(tmp_path / "a.tif", page=4)
+
+
+@pytest.mark.parametrize("name", ["a.tif", "a.png"])
+def test_more_pixels_than_can_be_read_at_once_are_refused_before_they_are_read(name: str, tmp_path: Path) -> None:
+    if name == "a.tif":
+        blank = (np.zeros((1024, 1024), np.uint8) for _ in range(256))
+        tifffile.imwrite(
+            tmp_path / name, blank, shape=(16384, 16384), dtype=np.uint8, tile=(1024, 1024), compression="zlib"
+        )
+    else:
+        Image.new("1", (16384, 16384)).save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"a\.(png|tif) has .* divide it"):
+        read_image(tmp_path / name)

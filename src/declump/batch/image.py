@@ -12,9 +12,10 @@ from typing import Any
 
 from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
+from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
 from declump.batch.workers import check_parent
-from declump.io import read_image, read_pixel_size, write_results
+from declump.io import read_image, read_pixel_size, read_size, write_results
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
@@ -46,6 +47,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         What ``summary.json`` holds: where the image is, the size of its pixels, its measurements.
     """
     models = options.model_digests()
+    check_memory(source.path, read_size(source.path, page=source.page), free_memory())
     picture = read_image(source.path, page=source.page)
     pixel_size, origin = _pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:

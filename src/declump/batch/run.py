@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from declump._files import atomic_file, check_free, check_links, remove_drafts, 
 from declump._locks import hold_folder
 from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
+from declump.batch.resources import choose_jobs, free_memory, usable_cores
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
 from declump.errors import printable
+from declump.io import read_size
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import Columns
 
@@ -81,7 +84,7 @@ def run(
         Gets a folder for each image, ``run.json`` and ``images.csv``.
     options : Options, optional
     jobs : int, optional
-        Number of processes; by default that of the cores.
+        Number of processes; by default as many as there are cores, and memory for the largest image in each.
     overwrite : bool
         Whether results in the folder are replaced.
     resume : bool
@@ -145,7 +148,9 @@ def _run(
         if done:
             done(outcome)
 
-    with Workers(min(jobs or os.cpu_count() or 1, len(left)), ImageWork(options, out)) as workers:
+    if jobs is None:
+        jobs = choose_jobs(len(left), _largest(left), cores=usable_cores(), free=free_memory())
+    with Workers(min(jobs, len(left)), ImageWork(options, out)) as workers:
         if left:
             workers.rehearse()
         try:
@@ -199,6 +204,15 @@ def _check_free(out: Path, sources: Iterable[Source], ours: Iterable[str]) -> No
     for source in sources:
         if source.name not in own:
             check_free(out / source.name)
+
+
+def _largest(sources: Iterable[Source]) -> int:
+    """Pixels of the largest image, by the first page of each file; one that cannot be read counts for nothing."""
+    largest = 0
+    for path, page in {source.path: source.page for source in reversed(list(sources))}.items():
+        with suppress(OSError, ValueError):
+            largest = max(largest, math.prod(read_size(path, page=page)))
+    return largest
 
 
 def _prepare(out: Path, left: Sequence[Source]) -> None:

@@ -61,7 +61,8 @@ def segment(
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Images at a time; by default the number of cores.")
+        int | None,
+        typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folder.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _SIGNATURES = {
     b"II+\0": "TIFF",
     b"MM\0+": "TIFF",
 }
+MAX_PIXELS = 178_000_000
+"""Of an image in a file: more would not fit into the memory of most machines, and Pillow refuses it, too."""
 _KEPT_MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "F", "RGB", "RGBA")
 """Modes of Pillow whose pixels are taken as they are; palettes, CMYK and the like are converted to colour."""
 
@@ -86,10 +89,18 @@ def decode_plane(path: Path, number: int) -> NDArray[Any]:
     if name != "TIFF":
         return decode_single_page(path)
     with _explain_errors(path, name), open_tiff(path) as file:
-        planes = _list_planes(file, path)
-        if not 1 <= number <= len(planes):
-            raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
-        return planes[number - 1].decode(path)
+        return _find_plane(file, path, number).decode(path)
+
+
+def measure_plane(path: Path, number: int) -> tuple[int, int]:
+    """Rows and columns of one image of a file, counted from 1, without decoding it."""
+    name = find_format(path)
+    with _explain_errors(path, name):
+        if name == "TIFF":
+            with open_tiff(path) as file:
+                return _find_plane(file, path, number).shape
+        with _open_with_pillow(path, name) as file:
+            return file.height, file.width
 
 
 @contextmanager
@@ -129,14 +140,21 @@ class _Plane:
     inverted: bool = False
     layer: int | None = None
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        keyframe = self.pages[0].keyframe
+        return keyframe.imagelength, keyframe.imagewidth
+
     def decode(self, path: Path) -> NDArray[Any]:
+        if any(page is None for page in self.pages):
+            raise ValueError("a page that its description tells of is missing")
+        _check_pixels(path, *self.shape)
         if self.layer is not None:
             import tifffile
 
             (page,) = self.pages
             return np.array(tifffile.memmap(path, mode="r").reshape(-1, *page.shape)[self.layer])
-        if any(page is None for page in self.pages):
-            raise ValueError("a page that its description tells of is missing")
         channels = [self._decode_page(path, page) for page in self.pages]
         if len(channels) == 1:
             return channels[0]
@@ -173,6 +191,13 @@ def _list_planes(file: Any, path: Path) -> list[_Plane]:
         _check_description(file, path)
         return [plane for series in file.series for plane in _group_channels(series)]
     return [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
+
+
+def _find_plane(file: Any, path: Path, number: int) -> _Plane:
+    planes = _list_planes(file, path)
+    if not 1 <= number <= len(planes):
+        raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
+    return planes[number - 1]
 
 
 def _check_description(file: Any, path: Path) -> None:
@@ -227,16 +252,34 @@ def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
 
 
 def _decode_with_pillow(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
-    import warnings
+    from PIL import ImageSequence
 
-    from PIL import Image, ImageSequence
+    with _open_with_pillow(path, name) as file:
+        for page in islice(ImageSequence.Iterator(file), first, None):
+            kept = page.mode in _KEPT_MODES
+            yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
+
+
+@contextmanager
+def _open_with_pillow(path: Path, name: str) -> Iterator[Any]:
+    from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        with Image.open(path, formats=(name,)) as file:
-            for page in islice(ImageSequence.Iterator(file), first, None):
-                kept = page.mode in _KEPT_MODES
-                yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
+        try:
+            with Image.open(path, formats=(name,)) as file:
+                _check_pixels(path, file.height, file.width)
+                yield file
+        except Image.DecompressionBombError as error:
+            raise _RefusedError(f"{path} has more pixels than can be read at once ({error}); divide it") from error
+
+
+def _check_pixels(path: Path, height: int, width: int) -> None:
+    if height * width > MAX_PIXELS:
+        raise _RefusedError(
+            f"{path} has {height} x {width} pixels, more than the {MAX_PIXELS // 10**6} million that are read at once; "
+            "divide it"
+        )
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.errors import BROKEN
-from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format
+from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format, measure_plane
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
@@ -61,6 +61,11 @@ def count_images(path: str | Path) -> int:
         If it cannot be read.
     """
     return count_planes(Path(path))
+
+
+def read_size(path: str | Path, *, page: int | None = None) -> tuple[int, int]:
+    """Read how many rows and columns a picture has, without the picture; see :func:`read_image`."""
+    return measure_plane(Path(path), page or 1)
 
 
 def read_mask(path: str | Path) -> NDArray[np.bool_]:
