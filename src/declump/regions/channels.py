@@ -71,7 +71,7 @@ def to_channels(image: ArrayLike) -> NDArray[np.float32]:
         values = pixels.astype(np.float32)
     if not np.isfinite(values).all():
         raise ValueError(
-            "an image holds finite numbers; this one has NaN, infinity or larger than float32 can hold: replace them first"
+            "an image holds finite numbers; this one has NaN, infinity, or more than float32 holds: replace them first"
         )
     if values.ndim == 2 or values.shape[2] == 1:
         luminance = values.reshape(values.shape[:2])
