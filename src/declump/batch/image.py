@@ -69,7 +69,9 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     }
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
-        write_results(result, draft, image=picture, formats=options.formats, measurements=measured.cells)
+        write_results(
+            result, draft, image=picture, formats=options.formats, measurements=measured.cells, picture=source.path.name
+        )
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
         written = sorted(path for path in draft.rglob("*") if path.is_file())

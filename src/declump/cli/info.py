@@ -131,6 +131,12 @@ def _of_record(path: Path) -> Facts:
             return _of_experiment(content)
         if {"version", "settings", "images"} <= content.keys():
             return _of_run(content)
+        if {"images", "annotations", "categories"} <= content.keys():
+            return [
+                ("format", "COCO instances of several images"),
+                ("images", len(content["images"])),
+                ("cells", len(content["annotations"])),
+            ]
         if {"origin", "weights", "cycle"} <= content.keys():
             return _of_learning(content)
     except BROKEN as error:

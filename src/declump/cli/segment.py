@@ -88,7 +88,7 @@ def segment(
         **chosen,
     )
     start = time.monotonic()
-    sources = declump.batch.find_sources(images, out=out)
+    sources = declump.batch.find_sources(images, out=out, note=tell)
     lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
     count = 0
 

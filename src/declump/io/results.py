@@ -26,6 +26,7 @@ def write_results(
     image: ArrayLike | None = None,
     formats: Sequence[str] = DEFAULT,
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
+    picture: str = "image.png",
     overwrite: bool = False,
 ) -> dict[str, Path]:
     """Write a segmentation into a folder; the same segmentation always gives the same bytes.
@@ -48,6 +49,8 @@ def write_results(
     measurements : mapping of str to sequence, optional
         Columns of the tables, and the measurements of the cells for QuPath: one value a cell. By default a few that
         follow from the outlines.
+    picture : str
+        Name of the image's file, which a COCO file tells.
     overwrite : bool
         Whether the folder may hold something already. Files of the names in ``FORMATS`` are then replaced, and those
         of formats that are not chosen removed, so that a folder never holds two results; all else stays.
@@ -69,7 +72,7 @@ def write_results(
     unknown = [name for name in chosen if name not in FORMATS]
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
-    result = Result(segmentation, None if image is None else np.asarray(image), measurements)
+    result = Result(segmentation, None if image is None else np.asarray(image), measurements, picture)
     with atomic_folder(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         # Most of the time goes into compression, which lets another thread work.
         with ThreadPoolExecutor(WRITERS) as writers:

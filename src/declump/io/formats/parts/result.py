@@ -27,11 +27,14 @@ class Result:
         The picture that was segmented.
     measurements : mapping of str to sequence, optional
         Columns of a table with one value a cell, in the order of the cells; None and NaN stand for what is missing.
+    picture : str
+        Name of the file of the picture.
     """
 
     segmentation: Segmentation
     image: NDArray[Any] | None = None
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None
+    picture: str = "image.png"
 
     def __post_init__(self) -> None:
         """Round, and refuse what does not belong to the segmentation."""
