@@ -1,5 +1,6 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
+from declump.io.cell_sets import find_cell_sets, pair_cell_sets
 from declump.io.decoding import ENDINGS
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
@@ -11,8 +12,10 @@ __all__ = [
     "ENDINGS",
     "FORMATS",
     "count_images",
+    "find_cell_sets",
     "find_metadata",
     "format_names",
+    "pair_cell_sets",
     "read",
     "read_contours",
     "read_image",
