@@ -15,6 +15,7 @@ from declump._kernels.rays import fill_contour, first_exits, largest_copy, outer
 from declump._kernels.scores import sum_pixel_scores
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
+from declump._kernels.windows import sample_affine, sample_number
 
 __all__ = [
     "ON_EDGE",
@@ -32,6 +33,8 @@ __all__ = [
     "points_inside",
     "pose",
     "predicted_decrease",
+    "sample_affine",
+    "sample_number",
     "shared_blocks",
     "soft_discrepancy",
     "sum_pixel_scores",

@@ -153,15 +153,18 @@ def _pieces(
     for blot in regionprops(label(probability >= FAINT, connectivity=2)):
         likely = np.where(blot.image, probability[blot.slice], 0)
         parts = _basins(np.where(blot.image, centre_map[blot.slice], 0).astype(np.float32), blot.image, rules)
-        for part in range(1, int(parts.max()) + 1):
-            surest = float(np.percentile(likely[parts == part], 90))
+        for part, place in enumerate(ndimage.find_objects(parts), start=1):
+            own, likely_here = parts[place] == part, likely[place]
+            surest = float(np.percentile(likely_here[own], 90))
             if surest < rules.min_probability:
                 continue
-            core, _ = ndimage.label((parts == part) & (likely >= OUTLINE * surest))
+            core, _ = ndimage.label(own & (likely_here >= OUTLINE * surest))
             largest = core == np.bincount(core.ravel())[1:].argmax() + 1
-            for single in _single(ndimage.binary_fill_holes(largest), usual, rules):
+            # A blot may be a pile across the image: only the box of the piece is looked at.
+            (box,) = ndimage.find_objects(largest.astype(np.uint8))
+            for single in _single(ndimage.binary_fill_holes(largest[box]), usual, rules):
                 count += 1
-                pieces[blot.slice][single] = count
+                pieces[blot.slice][place][box][single] = count
     return pieces
 
 
