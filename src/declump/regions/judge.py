@@ -6,7 +6,7 @@ both. All lengths are relative to the diameter of a nucleus.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from declump import _kernels
 from declump.models import NUCLEUS_DIAMETER, Model, model_path, open_model
-from declump.records.regions import seeds_from_labels
+from declump.records.regions import Regions, seeds_from_labels
 from declump.regions.inference import Maps
 from declump.regions.sampling import shrink
 
@@ -136,3 +136,32 @@ def judge_spots(around: SpotPlanes, model: Model, diameter: float = NUCLEUS_DIAM
     places = seeds_from_labels(around.spots)
     said = [model.run(windows.sample(place, index + 1, view))[0] for index, place in enumerate(places)]
     return np.array(said, np.float32)
+
+
+def choose_nuclei(regions: Regions, probability: Floats, min_nucleus: float) -> Regions:
+    """Make nuclei of the spots in clumps that are probable enough, and candidates of all others.
+
+    Parameters
+    ----------
+    regions : Regions
+        With all spots as nuclei.
+    probability : (S,)
+        What a judge says of each.
+    min_nucleus : float
+        Least probability of a nucleus.
+    """
+    areas = np.bincount(regions.nuclei.ravel(), minlength=len(probability) + 1)
+    within = np.bincount(regions.nuclei[regions.clump], minlength=areas.size)
+    chosen = np.append(False, probability >= min_nucleus) & (2 * within >= areas)
+    said = np.append(0, probability).astype(np.float64)
+    # A nucleus, and with it its seed, lies in the clump.
+    nuclei = np.where(chosen[regions.nuclei] & regions.clump, regions.nuclei, 0)
+    rest = ~chosen
+    rest[0] = False
+    return replace(
+        regions,
+        nuclei=nuclei,
+        nucleus_probability=said[chosen],
+        candidates=np.where(rest[regions.nuclei], regions.nuclei, 0).astype(np.int32),
+        candidate_probability=said[rest],
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump._kernels import outstanding_peaks
 from declump.seeds.distance import basins, deepest_places, depths
 
 SMOOTHING = 0.08
@@ -213,10 +214,8 @@ def _basins(centre_map: NDArray[np.float32], blot: NDArray[np.bool_], rules: Nuc
 
 def find_peaks(centre_map: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
     """Where (H, W) the nearness has peaks that are high enough and stand out from what lies between them."""
-    from skimage.morphology import h_maxima
-
     steps = np.pad(np.round(centre_map * 255).astype(np.uint8), 1)
-    peaks = h_maxima(steps, round(rules.min_dip * 255))[1:-1, 1:-1].astype(bool)
+    peaks = outstanding_peaks(steps, round(rules.min_dip * 255))[1:-1, 1:-1]
     return np.asarray(peaks & (centre_map >= rules.min_peak))
 
 
