@@ -43,7 +43,7 @@ def sample_affine(
 def sample_number(
     labels: NDArray[np.int32], number: int, corner: Floats, steps: Floats, window: NDArray[np.float32]
 ) -> None:
-    """Fill a window (A, B) with 1 where labels (H, W) have a number, 0 elsewhere; points as in :func:`sample_affine`."""
+    """Fill a window (A, B) with 1 where labels (H, W) have a number, else 0; points as in :func:`sample_affine`."""
     height, width = labels.shape
     for i in range(window.shape[0]):
         for j in range(window.shape[1]):

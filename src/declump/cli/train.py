@@ -203,7 +203,9 @@ def judge(
             "held out tell.",
         ),
     ] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder to keep the spots of images in, for other trainings.")] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder to keep the spots of images in, for other trainings.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Train the network that tells nuclei from leukocytes and debris. Interrupted, the same command goes on."""

@@ -7,7 +7,18 @@ from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
-__all__ = ["AnnotatedImage", "assign_nuclei", "coco", "isbi2014", "isbi2015", "labels", "marked", "objects", "read", "read_marked"]
+__all__ = [
+    "AnnotatedImage",
+    "assign_nuclei",
+    "coco",
+    "isbi2014",
+    "isbi2015",
+    "labels",
+    "marked",
+    "objects",
+    "read",
+    "read_marked",
+]
 
 
 def read(folder: str | Path) -> Iterator[AnnotatedImage]:

@@ -50,9 +50,7 @@ def confirm_candidates(regions: Regions, proposer: RayProposer, *, min_nucleus: 
         return regions
     sure = len(regions.seeds)
     labels = np.where(doubtful > 0, np.searchsorted(tried + 1, doubtful) + 1 + sure, regions.nuclei)
-    every = replace(
-        regions, nuclei=labels, candidates=None, nucleus_probability=None, candidate_probability=None
-    )
+    every = replace(regions, nuclei=labels, candidates=None, nucleus_probability=None, candidate_probability=None)
     confirmed = _find_confirmed(every, proposer.propose(every), sure)
     nuclei = np.where(np.isin(labels, confirmed + 1), labels, regions.nuclei)
     return take_candidates(regions, nuclei, tried[confirmed - sure])
@@ -72,7 +70,7 @@ def take_candidates(regions: Regions, nuclei: NDArray[np.int32], taken: NDArray[
 
 
 def _find_tried(regions: Regions, min_nucleus: float) -> NDArray[np.int64]:
-    """Numbers, from 0, of the candidates that may be nuclei: of those a judge looked at, the probable ones in clumps."""
+    """Numbers, from 0, of candidates that may be nuclei: of those a judge looked at, the probable ones in clumps."""
     assert regions.candidates is not None
     count = int(regions.candidates.max(initial=0))
     if regions.candidate_probability is None:

@@ -59,7 +59,7 @@ def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nuc
     taken: list[int] = []
     for part, box in _find_unexplained(segmentation, regions.clump):
         inner = places - (box[0].start, box[1].start)
-        within = ((inner >= 0) & (inner < part.shape)).all(axis=1)
+        within = np.asarray(((inner >= 0) & (inner < part.shape)).all(axis=1))
         within[within] = part[tuple(inner[within].T)]
         if within.any():
             best = int(np.argmax(np.where(within, probability, -1.0)))

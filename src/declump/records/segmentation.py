@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -172,6 +172,35 @@ class Segmentation:
     def __len__(self) -> int:
         """Return the number of cells."""
         return len(self.seeds)
+
+    def keep(self, chosen: ArrayLike) -> Segmentation:
+        """Give the segmentation with some of its cells only, numbered anew; clumps and others stay.
+
+        Parameters
+        ----------
+        chosen : (N,) bool
+            Which cells to keep.
+        """
+        mask = np.asarray(chosen)
+        if mask.dtype != np.bool_ or mask.shape != (len(self),):
+            raise ValueError(
+                f"a choice is one truth value a cell, here {len(self)}; given was {mask.dtype} {mask.shape}"
+            )
+        numbers = np.append(0, np.cumsum(mask) * mask).astype(np.int32)
+        nuclei = None if self.nuclei is None else numbers[self.nuclei]
+        second = None if self.second_nuclei is None else numbers[self.second_nuclei]
+        if nuclei is not None and second is not None:
+            # What belonged to a first nucleus that is gone is that of the second alone.
+            nuclei, second = np.where(nuclei > 0, nuclei, second), np.where(nuclei > 0, second, 0)
+        return replace(
+            self,
+            seeds=self.seeds[mask],
+            radii=self.radii[mask],
+            clump=self.clump[mask],
+            nuclei=nuclei,
+            second_nuclei=second if second is not None and second.any() else None,
+            nucleus_probability=None if self.nucleus_probability is None else self.nucleus_probability[mask],
+        )
 
     @cached_property
     def crops(self) -> tuple[Crop, ...]:

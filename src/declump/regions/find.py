@@ -73,7 +73,7 @@ def find_regions(
         ONNX file of ``declump train judge``; or ``"none"``, rules of size, shape and contrast. Without a region network
         there is no judge.
     min_nucleus : float
-        Least probability, by the judge, with which a spot is a nucleus: more finds more cells, and more false ones.
+        Least probability, by the judge, with which a spot is a nucleus: less finds more cells, and more false ones.
 
     Returns
     -------

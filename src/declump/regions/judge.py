@@ -99,9 +99,7 @@ class SpotWindows:
     def sample(self, place: NDArray[np.float64], number: int, view: SpotView) -> Floats:
         """Look at spot ``number`` from a place (row, column): (9, W, W), see ``CHANNELS``."""
         window = np.empty((CHANNELS, WINDOW, WINDOW), np.float32)
-        _kernels.sample_affine(
-            self.near, self.around.unit, _BEYOND, *view.grid(place, 1.0, self.sizes[0]), window[:4]
-        )
+        _kernels.sample_affine(self.near, self.around.unit, _BEYOND, *view.grid(place, 1.0, self.sizes[0]), window[:4])
         _kernels.sample_number(self.around.spots, number, *view.grid(place, 1.0, 1), window[4])
         _kernels.sample_affine(self.far, self.around.unit, _BEYOND, *view.grid(place, FAR, self.sizes[1]), window[5:])
         return window

@@ -23,7 +23,9 @@ class RegionOptions:
 
     Attributes
     ----------
-    model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined, judge, min_nucleus
+    model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
+        See :func:`declump.find_regions`.
+    judge, min_nucleus
         See :func:`declump.find_regions`.
     """
 
@@ -108,12 +110,13 @@ def to_region_options(
     """
     if not isinstance(regions, RegionOptions):
         model = "default" if isinstance(regions, Regions) else regions
-        given = {"judge": judge, "min_nucleus": min_nucleus}
         return RegionOptions(
-            model, diameter, pixel_size, **{name: value for name, value in given.items() if value is not None}
+            model,
+            diameter,
+            pixel_size,
+            judge="default" if judge is None else judge,
+            min_nucleus=MIN_NUCLEUS if min_nucleus is None else min_nucleus,
         )
     if any(value is not None for value in (diameter, pixel_size, judge, min_nucleus)):
-        raise ValueError(
-            "diameter, pixel size, judge and least probability of a nucleus are part of the RegionOptions; give them there"
-        )
+        raise ValueError("diameter, pixel size, judge and min_nucleus are part of the RegionOptions; give them there")
     return regions

@@ -29,7 +29,9 @@ def shrink(planes: NDArray[np.floating[Any]], size: int) -> NDArray[np.floating[
     short = [(0, 0), *((0, -side % size) for side in planes.shape[1:])]
     padded = np.pad(planes, short, mode="edge")
     count, height, width = padded.shape
-    return np.asarray(padded.reshape(count, height // size, size, width // size, size).mean(axis=(2, 4), dtype=np.float32))
+    return np.asarray(
+        padded.reshape(count, height // size, size, width // size, size).mean(axis=(2, 4), dtype=np.float32)
+    )
 
 
 def sample_affine(

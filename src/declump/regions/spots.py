@@ -38,9 +38,7 @@ def find_spots(
     """
     spots = np.zeros(probability.shape, np.int32)
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
-        found = separate_nuclei(
-            probability, centre_map, luminance, diameter, rules=rules, min_area=min_area, cut=cut
-        )
+        found = separate_nuclei(probability, centre_map, luminance, diameter, rules=rules, min_area=min_area, cut=cut)
         areas = np.bincount(found.ravel())
         shared = np.bincount(found[spots > 0], minlength=areas.size)
         new = shared <= MAX_SHARED * areas

@@ -57,16 +57,22 @@ class JudgeExample:
 
     def save(self, path: Path) -> None:
         """Write the example as plain arrays."""
-        arrays = {"planes": self.planes, "spots": self.spots, "places": self.places, "nucleus": self.nucleus}
         with atomic_file(path) as draft, draft.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays, marked=np.array(self.marked))
+            np.savez(
+                file,
+                allow_pickle=False,
+                planes=self.planes,
+                spots=self.spots,
+                places=self.places,
+                nucleus=self.nucleus,
+                marked=np.array(self.marked),
+            )
 
     @classmethod
     def load(cls, path: Path, name: str) -> JudgeExample:
         """Read what :meth:`save` wrote."""
         with np.load(path, allow_pickle=False) as kept:
-            parts = [kept[part] for part in ("planes", "spots", "places", "nucleus")]
-            return cls(name, *parts, int(kept["marked"]))
+            return cls(name, kept["planes"], kept["spots"], kept["places"], kept["nucleus"], int(kept["marked"]))
 
 
 def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:

@@ -45,9 +45,7 @@ def validate(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> dict[str,
 
 
 @torch.no_grad()
-def predict(
-    network: JudgeNetwork, examples: Sequence[JudgeViews]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def predict(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Scores (S,) of all spots of images, and whether they are nuclei."""
     scores, nucleus = [np.empty(0)], [np.empty(0, np.bool_)]
     for views in examples:
