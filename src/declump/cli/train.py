@@ -190,6 +190,7 @@ def judge(
         typer.Option(help="Region model to find spots with; of several, one that did not see an image serves it."),
     ] = ["default"],  # noqa: B006
     held_out: HeldOut = [],  # noqa: B006
+    simulated: Simulated = 30,
     pasted: Annotated[int, typer.Option(min=0, help="Leukocytes to paste into a second copy of every image.")] = 12,
     steps: Steps = 3000,
     size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
@@ -219,6 +220,7 @@ def judge(
             schedule,
             regions=regions,
             held_out=held_out,
+            simulated=simulated,
             pasted=pasted,
             calibration=calibration,
             cache=cache,

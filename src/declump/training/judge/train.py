@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from declump.datasets.marked import MarkedNuclei
 from declump.models import Model, model_path
+from declump.records.regions import number_nuclei, seeds_from_labels
 from declump.regions.inference import open_region_model
 from declump.regions.judge import SpotWindows
 from declump.training.card import describe_training
@@ -19,6 +22,7 @@ from declump.training.judge.network import FREE_AXES, TRIED, Judge
 from declump.training.judge.pasting import paste_leukocytes
 from declump.training.loop import fit
 from declump.training.schedule import Curve, Schedule
+from declump.training.smears import simulate_smears
 
 
 def train_judge(
@@ -28,6 +32,7 @@ def train_judge(
     *,
     regions: Sequence[str | Path] = ("default",),
     held_out: Collection[str] = (),
+    simulated: int = 30,
     pasted: int = 12,
     calibration: tuple[float, float] | None = None,
     cache: Path | None = None,
@@ -46,6 +51,8 @@ def train_judge(
         Region models to find spots with; of several, one that did not see an image serves it.
     held_out : collection of str
         Names of images that teach nothing and are measured on.
+    simulated : int
+        Number of simulated smears to learn from as well; they count as one folder.
     pasted : int
         Leukocytes to paste into a second copy of every image that teaches; 0 for no copies.
     calibration : (float, float), optional
@@ -78,11 +85,13 @@ def train_judge(
         groups.append([_view(example) for example in group if len(example.nucleus)])
     if len(measured) < len(set(held_out)):
         raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
+    made = [collector.collect(smear) for smear in _simulate(simulated, schedule.seed)]
+    groups.append([_view(example) for example in made if len(example.nucleus)])
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSON, groups, measured, schedule)
     if calibration is None:
         calibration = curve[-1].get("slope", 1.0), curve[-1].get("shift", 0.0)
-    notes = describe_training(schedule, held_out=held_out, simulated=0, curve=curve)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
     notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions], "pasted": pasted}
     export(Judge(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
@@ -113,6 +122,13 @@ class SpotCollector:
         fair = [model for model in self.models if name in model.card.get("held out", ())] or list(self.models)
         # Where several are fair, the name decides, so that each serves about as many images.
         return fair[(_sum_letters(name) + other) % len(fair)]
+
+
+def _simulate(count: int, seed: int) -> Iterator[MarkedNuclei]:
+    for index, smear in enumerate(simulate_smears(count, seed)):
+        numbers = np.arange(1, len(smear.cells) + 1)[:, None, None]
+        labels = number_nuclei(np.max(smear.nuclei * numbers, axis=0, initial=0).astype(np.int32))
+        yield MarkedNuclei(f"simulated {seed} {index}", smear.image, seeds_from_labels(labels), labels)
 
 
 def _sum_letters(name: str) -> int:
