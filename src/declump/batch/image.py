@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from declump._files import atomic_folder
 from declump.batch.options import Options
 from declump.batch.sources import Source
@@ -20,6 +22,7 @@ from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
 from declump.measurements import measure
+from declump.measurements.quality import VERDICTS
 from declump.methods import two_discs
 from declump.regions.find import find_regions
 
@@ -53,6 +56,11 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         warnings.simplefilter("always", UserWarning)
         result = options.segment(picture, options.region_options(pixel_size))
     measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+    sure = measured.cells["confidence"] >= options.min_confidence
+    if not sure.all():
+        result = result.keep(sure)
+        measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+    doubts = [VERDICTS[measured.image["quality"]]] if measured.image["quality"] in VERDICTS else []
     record = {
         "format": _FORMAT,
         "version": 1,
@@ -61,12 +69,15 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         "sha256": digest(source.path),
         "pixel_size": pixel_size,
         "pixel_size_from": origin,
-        "warnings": [str(warning.message) for warning in said],
+        "warnings": [*(str(warning.message) for warning in said), *doubts],
+        "cells_left_out": int(np.count_nonzero(~sure)),
         "image": {name: plain(value) for name, value in measured.image.items()},
     }
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
-        write_results(result, draft, image=picture, formats=options.formats, measurements=measured.cells)
+        write_results(
+            result, draft, image=picture, formats=options.formats, measurements=measured.cells, others=options.others
+        )
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
         (draft / RECORD).write_text(as_text(record), encoding="utf-8")

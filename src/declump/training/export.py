@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from declump._files import atomic_file
+from declump.training.judge.network import Judge
 from declump.training.rays.network import Proposer
 from declump.training.regions.network import RegionNetwork
 
@@ -20,7 +21,7 @@ AGREEMENT = 1e-4
 
 
 def export(
-    network: RegionNetwork | Proposer,
+    network: RegionNetwork | Proposer | Judge,
     path: Path,
     card: Mapping[str, Any],
     *,
@@ -31,7 +32,7 @@ def export(
 
     Parameters
     ----------
-    network : RegionNetwork or Proposer
+    network : RegionNetwork, Proposer or Judge
         One input, ``image``, one output, ``answer``. What it has to be run with is written in the card, too: its
         ``constants``, a mapping.
     path : Path
