@@ -15,12 +15,13 @@ from scipy import ndimage
 
 from declump.models import Model
 from declump.regions.inference import Maps, region_maps
+from declump.regions.resizing import resize_channels
 
 SCALES = (1 / 6, 6.0)
 """Smallest and largest scale at which an image is looked at, against that of the training images."""
 PIXELS = 1024 * 1024
 """A part of the image with at most so many pixels, as the network sees them, is looked at to find the scale."""
-TRUSTED = 1.5
+TRUSTED = 1.4
 """Nuclei smaller or larger than the usual ones by less than this factor say nothing against a scale."""
 ENOUGH_NUCLEI = 5
 """Fewer nuclei than this say nothing about the scale."""
@@ -48,10 +49,13 @@ class Look:
         Mean entropy of its classes over the part, in nats.
     diameters : (N,) float64
         Diameters of nuclei as it sees them, in pixels of its own.
+    maps : Maps
+        The whole answer.
     """
 
     entropy: float
     diameters: NDArray[np.float64]
+    maps: Maps
 
     @property
     def diameter(self) -> float | None:
@@ -59,7 +63,7 @@ class Look:
         return float(np.median(self.diameters)) if len(self.diameters) >= ENOUGH_NUCLEI else None
 
 
-def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> float:
+def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> tuple[float, Maps | None]:
     """Find how much larger than it is an image has to be looked at.
 
     Parameters
@@ -73,30 +77,32 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
 
     Returns
     -------
-    float
+    scale : float
         The guess itself, unless the image contradicts it.
+    maps : Maps or None
+        What the network says of the image at that scale, if it was small enough to be looked at as a whole.
     """
     scale = float(np.clip(start, *SCALES))
     for _ in range(LOOKS):
         part = choose_part(channels, scale)
         here = look(part, model, scale)
-        better = _change(part, model, scale, here)
-        changed = float(np.clip(scale * better, *SCALES))
+        changed = float(np.clip(scale * _change(part, model, scale, here), *SCALES))
         if changed == scale:
-            break
+            return scale, here.maps if part.shape == channels.shape else None
         scale = changed
-    return scale
+    return scale, None
 
 
 def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -> float:
     """Factor by which a scale has to change, by what is seen at it and beside it."""
-    smaller = {factor: look(part, model, scale * factor) for factor in SMALLER}
-    surest = min(smaller, key=lambda factor: smaller[factor].entropy)
-    if smaller[surest].entropy < SURER * here.entropy and len(smaller[surest].diameters) >= SOME_NUCLEI:
+    beside = {factor: look(part, model, scale * factor) for factor in SMALLER}
+    if here.diameter is None:
+        beside[2.0] = look(choose_part(part, 2 * scale), model, 2 * scale)
+    surest = min(beside, key=lambda factor: beside[factor].entropy)
+    if beside[surest].entropy < SURER * here.entropy and len(beside[surest].diameters) >= SOME_NUCLEI:
         return surest
     if here.diameter is None:
-        double = look(choose_part(part, 2 * scale), model, 2 * scale)
-        return 2.0 if len(double.diameters) > len(here.diameters) else 1.0
+        return 2.0 if len(beside[2.0].diameters) > len(here.diameters) else 1.0
     factor = model.nucleus_diameter / here.diameter
     return 1.0 if 1 / TRUSTED < factor < TRUSTED else float(np.clip(factor, 0.5, 2))
 
@@ -115,20 +121,10 @@ def choose_part(channels: NDArray[np.float32], scale: float) -> NDArray[np.float
 
 
 def look(channels: NDArray[np.float32], model: Model, scale: float) -> Look:
-    """Look at the channels (3, H, W) of a part of an image at a scale."""
+    """Look at the channels (3, H, W) of an image, or of a part of one, at a scale."""
     maps = region_maps(resize_channels(channels, scale), model)
     entropy = -np.sum(maps.classes * np.log(np.maximum(maps.classes, 1e-9)), axis=0).mean(dtype=np.float64)
-    return Look(float(entropy), _diameters(maps, model.nucleus_diameter))
-
-
-def resize_channels(channels: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
-    """Make the channels (3, H, W) of an image larger or smaller."""
-    from skimage.transform import resize
-
-    size = tuple(max(round(side * scale), 1) for side in channels.shape[1:])
-    return np.stack(
-        [resize(part, size, order=1, anti_aliasing=scale < 1, preserve_range=True) for part in channels]
-    ).astype(np.float32)
+    return Look(float(entropy), _diameters(maps, model.nucleus_diameter), maps)
 
 
 def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:
