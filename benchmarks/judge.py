@@ -185,19 +185,16 @@ def tell_spots(folds: Sequence[Fold]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def calibration_lines(folds: Sequence[Fold]) -> list[str]:
-    """How well probabilities hold that are calibrated on the other folds, and what all folds together ask for."""
-    parts = []
+    """How well the probabilities of the folds hold, and what all of them together ask for."""
+    odds, truth = tell_spots(folds)
+    curve = calibration_curve(1 / (1 + np.exp(-odds)), truth)
     for fold in folds:
-        slope, shift = calibrate(*tell_spots([other for other in folds if other is not fold]))
-        odds, truth = tell_spots([fold])
-        parts.append((1 / (1 + np.exp(-(slope * odds + shift))), truth))
-    probability, truth = (np.concatenate(part) for part in zip(*parts, strict=True))
-    curve = calibration_curve(probability, truth)
-    slope, shift = calibrate(*tell_spots(folds))
+        others = [other for other in folds if other is not fold]
+        print(f"other folds ask of {fold.name}: {calibrate(*tell_spots(others))}", file=sys.stderr)
+    print(f"all folds ask: {calibrate(odds, truth)}", file=sys.stderr, flush=True)
     return [
-        f"Calibrated on one fold and tested on the other ({len(truth)} spots): expected calibration error "
-        f"{curve.error:.3f}, Brier score {curve.brier:.3f}. All folds together ask for `--calibration {slope:.3f} "
-        f"{shift:.3f}` of scores like theirs, which is what the shipped judge has.",
+        f"Each judge is calibrated on the unseen images of the other fold. Expected calibration error over {len(truth)} "
+        f"spots {curve.error:.3f}, Brier score {curve.brier:.3f}.",
     ]
 
 
