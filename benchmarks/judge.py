@@ -193,8 +193,8 @@ def calibration_lines(folds: Sequence[Fold]) -> list[str]:
         print(f"other folds ask of {fold.name}: {calibrate(*tell_spots(others))}", file=sys.stderr)
     print(f"all folds ask: {calibrate(odds, truth)}", file=sys.stderr, flush=True)
     return [
-        f"Each judge is calibrated on the unseen images of the other fold. Expected calibration error over {len(truth)} "
-        f"spots {curve.error:.3f}, Brier score {curve.brier:.3f}.",
+        "Each judge is calibrated on the unseen images of the other fold. Expected calibration error over "
+        f"{len(truth)} spots {curve.error:.3f}, Brier score {curve.brier:.3f}.",
     ]
 
 
