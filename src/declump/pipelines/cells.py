@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
@@ -87,6 +88,7 @@ def segment(
         proposer = RayProposer(picture, rays, options.diameter)
         if "rays" in evidence:
             found = confirm_candidates(found, proposer, min_nucleus=options.min_nucleus)
+            found = join_nuclei_of_one_cell(found, proposer)
         known = collect_evidence(found, evidence, proposer)
     else:
         known = evidence

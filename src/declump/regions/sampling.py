@@ -28,10 +28,11 @@ def shrink(planes: NDArray[np.floating[Any]], size: int) -> NDArray[np.floating[
         return planes
     short = [(0, 0), *((0, -side % size) for side in planes.shape[1:])]
     padded = np.pad(planes, short, mode="edge")
-    count, height, width = padded.shape
-    return np.asarray(
-        padded.reshape(count, height // size, size, width // size, size).mean(axis=(2, 4), dtype=np.float32)
-    )
+    total = np.zeros((len(planes), *(side // size for side in padded.shape[1:])), np.float32)
+    for row in range(size):
+        for column in range(size):
+            total += padded[:, row::size, column::size]
+    return total / np.float32(size**2)
 
 
 def sample_affine(
