@@ -144,8 +144,9 @@ class Run:
             assert fold.regions is not None
             told = fingerprint(["networks", *self._origin(fold), self.steps, self.architecture])
             label = f"networks of fold {fold.number}"
-            how = {"steps": self.steps, "architecture": self.architecture}
-            tasks.append(Task("train", fold.regions, told, fold, label, **how))
+            tasks.append(
+                Task("train", fold.regions, told, fold, label, steps=self.steps, architecture=self.architecture)
+            )
         return tasks
 
     def _prior_tasks(self, plan: Plan) -> list[Task]:

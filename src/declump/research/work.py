@@ -104,8 +104,14 @@ class Work:
         replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(task.path)
 
     def _train(self, task: Task) -> None:
-        how = {"fingerprint": task.fingerprint, "architecture": task.architecture}
-        train_networks(self.images, task.fold, task.path, steps=task.steps, **how)
+        train_networks(
+            self.images,
+            task.fold,
+            task.path,
+            steps=task.steps,
+            fingerprint=task.fingerprint,
+            architecture=task.architecture,
+        )
 
     def _regions(self, task: Task) -> None:
         assert task.fold.regions is not None
