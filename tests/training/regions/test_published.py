@@ -23,7 +23,7 @@ from torch.nn import functional  # noqa: E402
 
 from declump.training import Schedule, train_region_model  # noqa: E402
 from declump.training.regions.lesson import LESSONS, UNSEEN  # noqa: E402
-from declump.training.regions.published import MAPS, PATCH, SCALES, TAUGHT, PublishedNetwork  # noqa: E402
+from declump.training.regions.published import GAIN, LEVEL, MAPS, PATCH, SCALES, TAUGHT, PublishedNetwork  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def classify_patch(network: PublishedNetwork, image: torch.Tensor, row: int, column: int) -> torch.Tensor:
     """Scores of one pixel as they are printed: a patch a scale through convolution, tanh, pooling and dense layers."""
-    numbers, level = [], image
+    numbers, level = [], (image - torch.tensor(LEVEL).view(1, 3, 1, 1)) * GAIN
     for scale, branch in enumerate(network.branches):
         level = network.halve(level) if scale else level
         there = np.arange(-PATCH // 2, PATCH // 2)

@@ -31,6 +31,8 @@ POOLED = (PATCH - FILTER + 1) // 2
 """Side of what the dense layer of a patch sees."""
 BLUR = (1 / 8, 3 / 8, 3 / 8, 1 / 8)
 """Weights of the pyramid along an axis; an even number, so that a coarse pixel lies in the middle of four fine ones."""
+LEVEL, GAIN = (0.9, 0.0, 0.0), 8.0
+"""Channels are counted from these levels and in these units, which the filters could do as well, but learn slowly."""
 TAUGHT = 2 ** (SCALES - 1)
 """While it learns, the network answers for every so many pixels along either axis: neighbours say little more."""
 
@@ -67,6 +69,7 @@ class PublishedNetwork(nn.Module):
         super().__init__()
         self.branches = nn.ModuleList(PatchBranch() for _ in range(SCALES))
         self.fuse = nn.Conv2d(SCALES * CLASSES, CLASSES, 1)
+        self.register_buffer("level", torch.tensor(LEVEL).view(1, 3, 1, 1))
         kernel = torch.outer(torch.tensor(BLUR), torch.tensor(BLUR))
         self.register_buffer("blur", kernel.expand(3, 1, *kernel.shape).clone())
 
@@ -77,7 +80,8 @@ class PublishedNetwork(nn.Module):
 
     def forward(self, image: Tensor) -> Tensor:
         """Answer for every pixel, or for every ``TAUGHT``-th while it learns."""
-        level, answers = image.contiguous(), []
+        assert isinstance(self.level, Tensor)
+        level, answers = (image.contiguous() - self.level) * GAIN, []
         for scale, branch in enumerate(self.branches):
             level = self.halve(level) if scale else level
             answer = branch(level, TAUGHT // 2**scale if self.training else 1)
