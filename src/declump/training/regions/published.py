@@ -31,7 +31,7 @@ POOLED = (PATCH - FILTER + 1) // 2
 """Side of what the dense layer of a patch sees."""
 BLUR = (1 / 8, 3 / 8, 3 / 8, 1 / 8)
 """Weights of the pyramid along an axis; an even number, so that a coarse pixel lies in the middle of four fine ones."""
-LEVEL, GAIN = (0.9, 0.0, 0.0), 8.0
+LEVEL, GAIN = (0.8, 0.0, 0.0), 3.0
 """Channels are counted from these levels and in these units, which the filters could do as well, but learn slowly."""
 TAUGHT = 2 ** (SCALES - 1)
 """While it learns, the network answers for every so many pixels along either axis: neighbours say little more."""
