@@ -30,6 +30,8 @@ class Options:
     method : str
         A name in ``declump.methods.METHODS``. What it does not heed of ``evidence``, ``rays``, ``prior`` and
         ``setting``, and is not as by default, is refused.
+    refined : bool
+        Whether a Markov random field cleans the regions; see :func:`declump.find_regions`.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
     min_nucleus_area, min_clump_area, max_hole_area
@@ -49,6 +51,7 @@ class Options:
     min_nucleus_area: float | None = None
     min_clump_area: float | None = None
     max_hole_area: float | None = None
+    refined: bool = False
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
@@ -70,7 +73,13 @@ class Options:
         if size is None and self.pixel_size is None and pixel_size is not None:
             size = usual_diameter(pixel_size)
         return RegionOptions(
-            self.regions, size, self.pixel_size, self.min_nucleus_area, self.min_clump_area, self.max_hole_area
+            self.regions,
+            size,
+            self.pixel_size,
+            self.min_nucleus_area,
+            self.min_clump_area,
+            self.max_hole_area,
+            refined=self.refined,
         )
 
     def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:

@@ -47,6 +47,13 @@ def reproduce(
         list[Path], typer.Option(help="Ray models with cards, for the method 'rays'; give it several times.")
     ] = [],  # noqa: B006
     steps: Annotated[int, typer.Option(min=1, help="Batches of each training with '--regions train'.")] = 2000,
+    architecture: Annotated[
+        Literal["declump", "paper"],
+        typer.Option(help="Region network of '--regions train': declump's own, or the published one."),
+    ] = "declump",
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean found regions by a Markov random field, as the paper does.")
+    ] = False,
     study: Annotated[str | None, typer.Option(help="Parameter studies: K, t, E, with commas, or 'all'.")] = None,
     reference: Annotated[
         str | None, typer.Option(help="Method that Table III tests the others against; by default declump's own.")
@@ -82,6 +89,10 @@ def reproduce(
         raise ValueError(f"{reference!r} is none of the methods that are run, so that nothing can be tested against it")
     if kind == "train":
         declump.training.check_torch()
+    elif architecture != "declump":
+        raise ValueError("--architecture tells which network to train; give it with '--regions train'")
+    if refined and kind == "true":
+        raise ValueError("--refined cleans what a network found, and these regions are the true ones; give --regions")
     _check_folder(out, overwrite, resume)
     with hold_folder(out):
         _clear(out, overwrite)
@@ -91,8 +102,22 @@ def reproduce(
                 stored = declump.research.store_images(opened.images(), scratch, progress)
             plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
             every = (*chosen, *(method for one in studied for method in one.methods))
-            run = declump.research.Run(stored, plan, every, out, steps)
-            command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
+            run = declump.research.Run(stored, plan, every, out, steps, architecture, refined)
+            command = _command(
+                dataset,
+                methods,
+                way,
+                folds,
+                regions,
+                rays,
+                steps,
+                architecture,
+                refined,
+                study,
+                reference,
+                images,
+                seed,
+            )
             declump.research.write_record(run, opened, command)
             with say_when_interrupted(_go_on), progress_bar("parts") as progress:
                 run.execute(jobs, progress)
@@ -168,8 +193,9 @@ def _clear(out: Path, overwrite: bool) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path],
-             steps: int, study: str | None, reference: str | None, images: int, seed: int) -> str:  # fmt: skip
+def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path], steps: int,
+             architecture: str, refined: bool, study: str | None, reference: str | None, images: int,
+             seed: int) -> str:  # fmt: skip
     """Give the command without what changes no result."""
     words = ["declump", "reproduce", dataset]
     words += ["--methods", methods] if methods is not None else []
@@ -178,6 +204,8 @@ def _command(dataset: str, methods: str | None, way: str, folds: int, regions: l
     words += [word for model in regions if regions != ["true"] for word in ("--regions", Path(model).name)]
     words += [word for model in rays for word in ("--rays", model.name)]
     words += ["--steps", str(steps)] if regions == ["train"] else []
+    words += ["--architecture", architecture] if architecture != "declump" else []
+    words += ["--refined"] if refined else []
     words += ["--study", study] if study is not None else []
     words += ["--reference", reference] if reference is not None else []
     words += ["--images", str(images)] if dataset.startswith("simulated") else []

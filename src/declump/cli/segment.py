@@ -60,6 +60,9 @@ def segment(
     min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
@@ -85,6 +88,7 @@ def segment(
         min_nucleus_area=min_nucleus_area,
         min_clump_area=min_clump_area,
         max_hole_area=max_hole_area,
+        refined=refined,
         **chosen,
     )
     start = time.monotonic()
@@ -143,7 +147,9 @@ def _command(images: Sequence[str], options: declump.batch.Options) -> str:
         value = getattr(options, field.name)
         if value != field.default:
             option = "--format" if field.name == "formats" else f"--{field.name.replace('_', '-')}"
-            words += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+            words += (
+                [option] if value is True else [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+            )
     return shlex.join(words)
 
 

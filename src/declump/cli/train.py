@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,10 @@ Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
 Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
 Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Architecture = Annotated[
+    Literal["declump", "paper"],
+    typer.Option(help="'paper': the published network, three CNNs on patches of three scales; it knows no layers."),
+]
 Start = Annotated[Path | None, typer.Option(help="Checkpoint (...-training.zip) of an earlier training to begin with.")]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
@@ -115,6 +119,7 @@ def regions(
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Seed = 0,
+    architecture: Architecture = "declump",
     start: Start = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -129,6 +134,7 @@ def regions(
             schedule,
             held_out=held_out,
             simulated=simulated,
+            architecture=architecture,
             card=_name_data(folders),
         )
     typer.echo(f"model     {out}")

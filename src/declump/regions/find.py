@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
 from declump.models import Model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat, to_channels
+from declump.regions.classes import read_classes
 from declump.regions.classical import separate_by_thresholds
+from declump.regions.cleaning import clean_clump
 from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
 from declump.regions.options import RegionOptions
@@ -51,7 +52,7 @@ def find_regions(
         Bright-field image: uint8, uint16, bool or float; alpha is ignored.
     model : str or Path
         ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
-        file of ``declump train regions``.
+        file of ``declump train regions``. The published network (``--architecture paper``) gives no layers.
     diameter : float, optional
         Usual diameter of a nucleus in pixels; goes before what ``pixel_size`` tells of it. By default the image is
         taken to be at the resolution of the training images, unless its nuclei turn out much smaller or larger.
@@ -112,7 +113,7 @@ def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
 def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
     """Regions without a network, by options in pixels."""
     clump, nuclei = separate_by_thresholds(image.channels[0], diameter=options.diameter)
-    clump = _clean(clump, options.max_hole_area or 0, options.min_clump_area or 0)
+    clump = clean_clump(clump, options.max_hole_area or 0, options.min_clump_area or 0)
     kept = np.bincount(nuclei.ravel()) >= max(options.min_nucleus_area or 0, 1)
     if not options.cut_nuclei:
         kept[np.unique(np.concatenate([nuclei[0], nuclei[-1], nuclei[:, 0], nuclei[:, -1]]))] = False
@@ -134,7 +135,7 @@ def read_maps(
     options: RegionOptions = BY_DEFAULT,
     rules: NucleusRules = RULES,
 ) -> Regions:
-    """Read regions from a network's maps of an image.
+    """Read regions from a network's maps of an image; those of the published network give no layers.
 
     Parameters
     ----------
@@ -146,14 +147,18 @@ def read_maps(
     options : RegionOptions
         With areas in square pixels.
     rules : NucleusRules
+        For networks with a map of centres.
     """
+    refined = refine(maps.classes, np.moveaxis(channels, 0, -1)) if options.refined else None
+    if maps.centre_map is None or maps.layers is None:
+        likeliest = maps.classes.argmax(axis=0).astype(np.uint8)
+        return read_classes(likeliest if refined is None else refined, diameter, options)
     probability = maps.classes[2]
     clump = maps.classes[0] < 0.5
-    if options.refined:
-        classes = refine(maps.classes, np.moveaxis(channels, 0, -1))
-        probability, clump = np.where(classes == 2, np.maximum(probability, 0.5), 0), classes > 0
+    if refined is not None:
+        probability, clump = np.where(refined == 2, np.maximum(probability, 0.5), 0), refined > 0
     nucleus = np.pi * diameter**2 / 4
-    clump = _clean(
+    clump = clean_clump(
         clump,
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
@@ -177,20 +182,6 @@ def read_maps(
     return Regions(clump, nuclei, layers.astype(np.float32), std.astype(np.float32), candidates)
 
 
-def _clean(clump: NDArray[np.bool_], max_hole_area: float, min_clump_area: float) -> NDArray[np.bool_]:
-    """Clumps without small holes, and without what is too small for one."""
-    filled = ~_keep_large(~clump, int(max_hole_area) + 1)
-    return _keep_large(filled, min_clump_area)
-
-
-def _keep_large(mask: NDArray[np.bool_], min_area: float) -> NDArray[np.bool_]:
-    """Keep the connected pieces (4-neighbours) of a mask (H, W) that have at least so many pixels."""
-    labels, _ = ndimage.label(mask)
-    large = np.bincount(labels.ravel()) >= min_area
-    large[0] = False
-    return np.asarray(large[labels])
-
-
 def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:
     """Maps of an image seen larger or smaller, brought back to its size."""
     from skimage.transform import resize
@@ -212,6 +203,6 @@ def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:
 
     return Maps(
         np.stack([back(part) for part in maps.classes]),
-        back(maps.centre_map),
-        np.stack([back(part) for part in maps.layers]),
+        None if maps.centre_map is None else back(maps.centre_map),
+        None if maps.layers is None else np.stack([back(part) for part in maps.layers]),
     )

@@ -46,6 +46,10 @@ class RegionOptions:
             raise ValueError(
                 f"the diameter of a nucleus is a number of pixels from {least:g} to {largest:g}; given was {size}"
             )
+        if self.refined and str(self.model) == "classical":
+            raise ValueError(
+                "refinement cleans what a network says, and 'classical' has none; give a model, or leave it"
+            )
         for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
             if area is not None and not (np.isfinite(area) and area >= 0):
                 raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")

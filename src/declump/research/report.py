@@ -11,6 +11,7 @@ from declump import __version__
 from declump.research.data import DataSet
 from declump.research.examples import draw_comparison
 from declump.research.methods import ExperimentMethod
+from declump.research.networks import REGION_WINDOWS
 from declump.research.results import Results, collect_results
 from declump.research.runs import Run
 from declump.research.storage import write_bytes
@@ -120,6 +121,8 @@ def write_record(run: Run, data: DataSet, command: str) -> None:
         "images": list(run.images.names),
         "way": run.plan.way,
         "regions": run.plan.regions,
+        "architecture": run.architecture if run.plan.regions == "train" else None,
+        "refined": run.refined,
         "folds": [
             {
                 "train": [run.images.names[index] for index in fold.train],
@@ -147,11 +150,20 @@ def _facts(run: Run, data: DataSet, command: str, failed: Sequence[str]) -> Mapp
     facts = {
         "data": f"{data.title}: {len(images)} images, {sum(images.cells)} cells. {data.note}".strip(),
         "protocol": plan.way,
-        "regions": REGIONS[plan.regions],
+        "regions": _describe_regions(run),
         "version": f"declump {__version__}",
         **({"command": command} if command else {}),
     }
     return {**facts, **({"failures": "; ".join(failed)} if failed else {})}
+
+
+def _describe_regions(run: Run) -> str:
+    """Where regions come from, and how the networks that found them were made."""
+    parts = [REGIONS[run.plan.regions]]
+    if run.plan.regions == "train":
+        parts.append(f"architecture {run.architecture}, {run.steps} batches of {REGION_WINDOWS} windows a fold")
+    parts += ["refined by a Markov random field"] if run.refined else []
+    return "; ".join(parts)
 
 
 def _plots(results: Results, study: Study) -> tuple[str, str]:

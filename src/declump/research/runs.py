@@ -41,6 +41,10 @@ class Run:
         Folder of the run.
     steps : int
         Batches of a training, where networks are trained.
+    architecture : "declump" or "paper"
+        Which region network is trained.
+    refined : bool
+        Whether a Markov random field cleans what the region networks answer.
     """
 
     images: Images
@@ -48,6 +52,8 @@ class Run:
     methods: tuple[ExperimentMethod, ...]
     out: Path
     steps: int = 2000
+    architecture: str = "declump"
+    refined: bool = False
 
     def execute(self, jobs: int | None = None, progress: Progress | None = None) -> None:
         """Make what is missing.
@@ -124,8 +130,9 @@ class Run:
         if self.plan.regions != "train":
             return self.plan
         models = [self.out / "models" / f"fold{fold.number}-regions.onnx" for fold in self.plan.folds]
+        seeing = any(method.evidence == "rays" for method in self.methods)
         trained = [
-            replace(fold, regions=path, rays=rays_beside(path))
+            replace(fold, regions=path, rays=rays_beside(path) if seeing else None)
             for fold, path in zip(self.plan.folds, models, strict=True)
         ]
         return replace(self.plan, folds=tuple(trained))
@@ -136,9 +143,11 @@ class Run:
         tasks = []
         for fold in plan.folds:
             assert fold.regions is not None
-            told = fingerprint(["networks", *self._origin(fold), self.steps])
+            told = fingerprint(["networks", *self._origin(fold), self.steps, self.architecture])
             label = f"networks of fold {fold.number}"
-            tasks.append(Task("train", fold.regions, told, fold, label, steps=self.steps))
+            tasks.append(
+                Task("train", fold.regions, told, fold, label, steps=self.steps, architecture=self.architecture)
+            )
         return tasks
 
     def _prior_tasks(self, plan: Plan) -> list[Task]:
@@ -167,6 +176,7 @@ class Run:
                 fold,
                 f"regions of fold {fold.number}",
                 images=fold.test,
+                refined=self.refined,
             )
             for fold in plan.folds
         ]
@@ -211,7 +221,7 @@ class Run:
 
     def _regions_fingerprint(self, fold: Fold) -> str:
         assert fold.regions is not None
-        return fingerprint(["regions", __version__, _digest(fold.regions), self._contents(fold.test)])
+        return fingerprint(["regions", __version__, _digest(fold.regions), self.refined, self._contents(fold.test)])
 
     def _origin(self, fold: Fold) -> list[Any]:
         return [__version__, self._contents(fold.train)]
@@ -232,7 +242,8 @@ def _is_current(task: Task) -> bool:
     if task.kind == "segment":
         return read_fold_result(task.path, task.fingerprint) is not None
     if task.kind == "train":
-        return rays_beside(task.path).is_file() and read_card(task.path).get("fingerprint") == task.fingerprint
+        complete = task.fold.rays is None or task.fold.rays.is_file()
+        return complete and read_card(task.path).get("fingerprint") == task.fingerprint
     if task.kind == "prior":
         try:
             return ShapePrior.load(task.path).card.get("fingerprint") == task.fingerprint

@@ -52,6 +52,10 @@ class Task:
     matching : str
     steps : int
         Of a training.
+    architecture : str
+        Of a region network to train.
+    refined : bool
+        Whether regions are refined.
     """
 
     kind: Literal["train", "prior", "regions", "segment"]
@@ -66,6 +70,8 @@ class Task:
     images: tuple[int, ...] = ()
     matching: Literal["order", "greedy"] = "order"
     steps: int = 0
+    architecture: str = "declump"
+    refined: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,13 +104,20 @@ class Work:
         replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(task.path)
 
     def _train(self, task: Task) -> None:
-        train_networks(self.images, task.fold, task.path, steps=task.steps, fingerprint=task.fingerprint)
+        train_networks(
+            self.images,
+            task.fold,
+            task.path,
+            steps=task.steps,
+            fingerprint=task.fingerprint,
+            architecture=task.architecture,
+        )
 
     def _regions(self, task: Task) -> None:
         assert task.fold.regions is not None
         arrays: dict[str, Any] = {}
         for index in task.images:
-            found = find_regions(self.images.load(index).image, model=task.fold.regions)
+            found = find_regions(self.images.load(index).image, model=task.fold.regions, refined=task.refined)
             arrays |= {f"clump{index}": np.packbits(found.clump, axis=1), f"nuclei{index}": found.nuclei}
             arrays |= {} if found.candidates is None else {f"candidates{index}": found.candidates}
         write_arrays(task.path, arrays, {"fingerprint": task.fingerprint})
