@@ -115,7 +115,7 @@ class ExperimentMethod:
 
 
 _JOINT, _PAPER = SETTINGS["joint"], SETTINGS["paper"]
-_PRINTED = replace(PLAIN, importance=True)
+_PRINTED = replace(PLAIN, importance="image")
 OURS = (
     ExperimentMethod("joint", "declump", _JOINT, FULL),
     ExperimentMethod("rays", "declump (rays)", _JOINT, FULL, evidence="rays"),

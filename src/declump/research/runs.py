@@ -151,7 +151,7 @@ class Run:
                 f"prior {learning.name} of fold {fold.number}",
                 learning=learning,
             )
-            for learning in sorted(wanted, key=lambda one: (not one.importance, one.name))
+            for learning in sorted(wanted, key=lambda one: (one.importance == "off", one.name))
             for fold in plan.folds
         ]
 
