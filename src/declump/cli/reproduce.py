@@ -21,7 +21,8 @@ def reproduce(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="isbi2014, isbi2015, folder (any layout of 'declump train'), coco, simulated-pap or simulated-he."
+            help="isbi2014, isbi2015, folder (any layout of 'declump train'), coco, simulated-pap or simulated-he; "
+            "with + between them several share the folds, as the paper's two stains do."
         ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the tables, and for what they are made from.")],
@@ -51,6 +52,7 @@ def reproduce(
         str | None, typer.Option(help="Method that Table III tests the others against; by default declump's own.")
     ] = None,
     images: Annotated[int, typer.Option(min=2, help="Number of simulated smears.")] = 20,
+    cells: Annotated[int, typer.Option(min=1, help="Cells of a simulated smear.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="What folds and simulated smears follow from.")] = 0,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Processes; by default the number of cores.")
@@ -65,13 +67,13 @@ def reproduce(
         raise typer.BadParameter("a run is taken up or begun anew, not both", param_hint="'--overwrite' / '--resume'")
 
     _check_place(dataset, data)
-    opened = declump.research.open_data(dataset, data, count=images, seed=seed)
+    opened = declump.research.open_data(dataset, data, count=images, cells=cells, seed=seed)
     kind = _kind(regions)
     has_rays = bool(rays) or kind == "train"
     names = None if methods is None else split_words(methods)
     if names is not None and "rays" in names and not has_rays:
         raise ValueError("the method 'rays' needs --rays, or --regions train")
-    chosen = () if names == ["none"] else declump.research.choose_methods(names, rays=has_rays)
+    chosen = () if names == ["none"] else declump.research.choose_methods(names, rays=has_rays, found=kind != "true")
     studied = declump.research.choose_studies(
         [] if study is None else list(declump.research.STUDIES) if study == "all" else split_words(study)
     )
@@ -89,7 +91,7 @@ def reproduce(
         plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
         every = (*chosen, *(method for one in studied for method in one.methods))
         run = declump.research.Run(stored, plan, every, out, steps)
-        command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
+        command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, cells, seed)
         declump.research.write_record(run, opened, command)
         with progress_bar("parts") as progress:
             run.execute(jobs, progress)
@@ -105,10 +107,11 @@ def reproduce(
 
 def _check_place(dataset: str, data: Path | None) -> None:
     """Say by its option where the place of the data is missing or one too many."""
-    simulated = dataset.startswith("simulated-")
+    words = dataset.split("+")
+    simulated = all(word.startswith("simulated-") for word in words)
     if simulated and data is not None:
         raise ValueError(f"{dataset} is drawn, not read; leave out --data")
-    if dataset in declump.research.NAMES and not simulated and data is None:
+    if set(words) <= set(declump.research.NAMES) and not simulated and data is None:
         raise ValueError(f"{dataset} is read from files; tell where they are with --data")
 
 
@@ -158,7 +161,8 @@ def _prepare(out: Path, overwrite: bool, resume: bool) -> None:
 
 
 def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path],
-             steps: int, study: str | None, reference: str | None, images: int, seed: int) -> str:  # fmt: skip
+             steps: int, study: str | None, reference: str | None, images: int, cells: int,
+             seed: int) -> str:  # fmt: skip
     """Give the command without what changes no result."""
     words = ["declump", "reproduce", dataset]
     words += ["--methods", methods] if methods is not None else []
@@ -169,6 +173,6 @@ def _command(dataset: str, methods: str | None, way: str, folds: int, regions: l
     words += ["--steps", str(steps)] if regions == ["train"] else []
     words += ["--study", study] if study is not None else []
     words += ["--reference", reference] if reference is not None else []
-    words += ["--images", str(images)] if dataset.startswith("simulated") else []
+    words += ["--images", str(images), "--cells", str(cells)] if "simulated" in dataset else []
     words += ["--seed", str(seed)] if seed else []
     return shlex.join(words)
