@@ -481,3 +481,14 @@ def test_an_earlier_result_of_something_else_is_refused():
     coarse = ShapePrior.fit(add_turned_copies(prior.mean[None, ::4] * np.array([[0.9], [1.0], [1.1]])))
     with pytest.raises(ValueError, match="rays"):
         evolve(mask, seeds, prior=coarse, earlier=first)
+
+
+@pytest.mark.parametrize("setting", ["paper", "paper-each", SETTINGS["paper"]])
+def test_the_default_prior_of_the_paper_has_no_copies(setting):
+    mask, seeds = two_discs()
+    default, named = (evolve(mask, seeds, prior=prior, setting=setting) for prior in ("default", "paper"))
+    np.testing.assert_array_equal(default.radii, named.radii)
+    other = evolve(mask, seeds, prior="cytoplasm", setting=setting)
+    assert not np.array_equal(default.radii, other.radii)
+    joint = [evolve(mask, seeds, prior=prior) for prior in ("default", "cytoplasm")]
+    np.testing.assert_array_equal(joint[0].radii, joint[1].radii)
