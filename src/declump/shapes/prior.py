@@ -174,8 +174,9 @@ class ShapePrior:
         ----------
         source : str or Path
             A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"paper"`` (the same
-            cells as the paper has them, without turned and mirrored copies and reach), ``"nucleus"`` (their nuclei), ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path
-            of a file that :meth:`save` wrote.
+            cells as the paper has them, without turned and mirrored copies and reach), ``"nucleus"`` (their nuclei),
+            ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path of a
+            file that :meth:`save` wrote.
 
         Returns
         -------
