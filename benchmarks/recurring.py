@@ -3,8 +3,8 @@
     python benchmarks/recurring.py --data ../shared/data --write
 
 For every whole cell that a fold tests, the training shape that agrees with it best, over all turns and the mirror
-image, seen from the seeds; the paper's folds (one fifth teaches). Where cells recur, a method that chooses among the training
-shapes knows some of the tested cells.
+image, seen from the seeds; the first of the paper's folds (one fifth teaches). Where cells recur, a method that chooses
+among the training shapes knows some of the tested cells.
 """
 
 from __future__ import annotations
