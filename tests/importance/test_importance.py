@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from declump import simulate
 from declump.datasets import AnnotatedImage
 from declump.importance import Importance, Step, held_out_importance, learn_importance
 from declump.importance.held_out import energy_of_new_shapes, held_out_energy
@@ -17,24 +16,16 @@ from declump.importance.tries import Energies
 from declump.shapes import contours
 from declump.shapes.prior import ShapePrior, add_turned_copies
 from declump.training.prior import collect_clumps, learn_prior
+from support.annotated_smears import annotated
 
 RAYS = 48
 HOW = {"rays": RAYS, "copies": False, "reach": False}
 PLAIN = {"copies": False, "reach": False, "modes": None}
 
 
-def annotated(number: int) -> AnnotatedImage:
-    """A simulated smear with its truth, as a data set would give it."""
-    made = simulate.smear((200, 200), cells=5, radius=20, overlap=0.4, rng=number)
-    labels = np.zeros(made.clump.shape, dtype=np.int32)
-    for index, nucleus in enumerate(made.nuclei):
-        labels[nucleus] = index + 1
-    return AnnotatedImage(f"smear {number}", made.image, made.cells, labels, made.seeds)
-
-
 @pytest.fixture(scope="module")
 def smears() -> list[AnnotatedImage]:
-    return [annotated(number) for number in range(3)]
+    return [annotated(number, side=200, radius=20, overlap=0.4, clumps=None) for number in range(3)]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from declump import simulate
 from declump.datasets import AnnotatedImage
 from declump.records.clump import split_clumps
 from declump.shapes import contours
@@ -11,22 +10,15 @@ from declump.shapes.contours import first_exits
 from declump.shapes.examples import shape_examples
 from declump.shapes.prior import ShapePrior
 from declump.training.prior import learn_prior
+from support.annotated_smears import annotated
 
 RAYS = 48
-
-
-def annotated(number: int, **options) -> AnnotatedImage:
-    """A simulated smear with its truth, as a data set would give it."""
-    made = simulate.smear((260, 260), **{"cells": 7, "radius": 22, "overlap": 0.4, "rng": number, **options})
-    labels = np.zeros(made.clump.shape, dtype=np.int32)
-    for index, nucleus in enumerate(made.nuclei):
-        labels[nucleus] = index + 1
-    return AnnotatedImage(f"smear {number}", made.image, made.cells, labels, made.seeds)
+LARGER = {"side": 260, "cells": 7, "overlap": 0.4, "clumps": None}
 
 
 @pytest.fixture(scope="module")
 def smears() -> list[AnnotatedImage]:
-    return [annotated(number) for number in range(8)]
+    return [annotated(number, **LARGER) for number in range(8)]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +55,7 @@ def test_without_copies_the_prior_is_that_of_the_shapes_as_they_lie(smears):
 
 
 def test_shapes_of_new_cells_are_hypotheses(prior):
-    shapes = whole_shapes([annotated(number) for number in (100, 101)])
+    shapes = whole_shapes([annotated(number, **LARGER) for number in (100, 101)])
     nearest = prior.instance(prior.project(shapes))
     assert np.sqrt(np.mean((nearest - shapes) ** 2)) < 0.06 * prior.mean.mean()
 
@@ -71,7 +63,7 @@ def test_shapes_of_new_cells_are_hypotheses(prior):
 def test_the_reach_foretells_new_cells_better_than_the_mean_shape(prior):
     by_reach, by_mean = [], []
     for number in (200, 201, 202):
-        image = annotated(number)
+        image = annotated(number, **LARGER)
         examples = shape_examples(image.cells, image.seeds, rays=RAYS)
         for clump in split_clumps(image.clump, image.seeds):
             exits = np.stack([first_exits(clump.mask, seed, RAYS) for seed in clump.seeds])
@@ -95,7 +87,7 @@ def test_a_learnt_prior_survives_its_file(prior, tmp_path):
 def test_images_are_read_once_and_told_of(smears):
     names: list[str] = []
     learnt = learn_prior(iter(smears[:2]), rays=RAYS, progress=names.append)
-    assert names == ["smear 0", "smear 1"]
+    assert names == ["smear0", "smear1"]
     assert learnt.reach is not None
 
 

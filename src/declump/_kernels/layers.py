@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from declump._kernels.discrepancy import entries_within, outline_bands
+from declump._kernels.outlines import add_visits, entries_within, visit_bands
 from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, PolarTable
 
 
@@ -80,53 +80,24 @@ def gather_layers(
     diagonal: Floats,
     adjacent: Floats,
 ) -> Meetings:
-    """Add the derivatives of the layer misfit by the radii; see :func:`gather_discrepancy`.
+    """Add the derivatives of the layer misfit by the radii; see :func:`add_visits`.
 
     Other than the union, the sum feels an outline wherever it runs, inside other cells as well. The weight of a pixel
     is in the slopes of the meetings.
     """
-    _, d_rows, d_columns, distances, fractions = table
-    height, width = layers.counts.shape
     counts, weights = layers.counts.ravel(), layers.weights.ravel()
     tolerances, sums = layers.tolerances.ravel(), layers.sums.ravel()
-    cells, rays = radii.shape
-    bands, capacity = outline_bands(radii, softness, table)
-    visit_cell = np.empty(capacity, dtype=np.int32)
-    visit_sector = np.empty(capacity, dtype=np.int32)
-    visit_fraction = np.empty(capacity)
-    visit_slope = np.empty(capacity)
-    visit_before = np.empty(capacity, dtype=np.int32)
-    visit_pixel = np.empty(capacity, dtype=np.int64)
-    visits = 0
-    for cell in range(cells):
-        for sector in range(rays):
-            following = sector + 1 if sector + 1 < rays else 0
-            near, far = radii[cell, sector], radii[cell, following]
-            for entry in range(bands[cell, sector, 0], bands[cell, sector, 1]):
-                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
-                if not (0 <= row < height and 0 <= column < width):
-                    continue
-                pixel = row * width + column
-                fraction = fractions[entry]
-                depth = (near + fraction * (far - near) - distances[entry]) / softness
-                if weights[pixel] == 0.0 or depth <= -1 or depth >= 1:
-                    continue
-                residual = sums[pixel] - counts[pixel]
-                share = residual / tolerances[pixel]
-                weight = weights[pixel] / ((1 + share * share) * (1 + share * share))
-                slope = 0.75 * (1 - depth * depth) / softness
-                push = 2 * weight * residual * slope
-                by_radius[cell, sector] += push * (1 - fraction)
-                by_radius[cell, following] += push * fraction
-                squared = 2 * weight * slope * slope
-                diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
-                diagonal[cell, following] += squared * fraction * fraction
-                adjacent[cell, sector] += squared * fraction * (1 - fraction)
-                visit_cell[visits], visit_sector[visits] = cell, sector
-                visit_fraction[visits], visit_slope[visits] = fraction, np.sqrt(weight) * slope
-                visit_before[visits], visit_pixel[visits] = last[pixel], pixel
-                last[pixel] = visits
-                visits += 1
-    for visit in range(visits):
-        last[visit_pixel[visit]] = -1
-    return visit_cell[:visits], visit_sector, visit_fraction, visit_slope, visit_before
+    visits = visit_bands(rows, columns, radii, softness, table, layers.counts.shape)
+    _, _, _, depths, pixels = visits
+    pushes, squares, slopes = np.zeros(len(pixels)), np.zeros(len(pixels)), np.zeros(len(pixels))
+    for visit in range(len(pixels)):
+        pixel, depth = pixels[visit], depths[visit]
+        if weights[pixel] > 0.0:
+            residual = sums[pixel] - counts[pixel]
+            share = residual / tolerances[pixel]
+            weight = weights[pixel] / ((1 + share * share) * (1 + share * share))
+            slope = 0.75 * (1 - depth * depth) / softness
+            pushes[visit] = 2 * weight * residual * slope
+            squares[visit] = 2 * weight * slope * slope
+            slopes[visit] = np.sqrt(weight) * slope
+    return add_visits(visits, pushes, squares, slopes, last, by_radius, diagonal, adjacent)

@@ -17,6 +17,9 @@ Mask = NDArray[np.bool_]
 Meetings = tuple[Ints, Ints, Floats, Floats, Ints]
 """Visits of pixels by the bands round outlines: cell, sector, fraction and slope of each, and the visit of the same
 pixel by an earlier cell, or -1."""
+Visits = tuple[Ints, Ints, Floats, Floats, Ints]
+"""Pixels in the bands round outlines: cell, sector, how far through the sector, depth below the outline as a share of
+the softness (-1 to 1), and flat index of the pixel."""
 TAU = 2 * np.pi
 ON_EDGE = 1e-9
 """Twice the area in square pixels of a triangle that counts as none: a point on an edge is not inside."""

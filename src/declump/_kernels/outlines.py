@@ -1,0 +1,138 @@
+"""Pixels of outlines: those inside one, and those in the soft band round it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from declump._kernels.types import ON_EDGE, Floats, Ints, Meetings, PolarTable, Visits
+
+
+@njit(cache=True, nogil=True)
+def entries_within(distances: Floats, first: int, end: int, limit: float) -> int:
+    """Index behind the last entry of a sector, sorted by distance, that lies within a limit."""
+    while first < end:
+        middle = (first + end) // 2
+        if distances[middle] <= limit:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@njit(cache=True, nogil=True)
+def pixels_inside(
+    row: int,
+    column: int,
+    radii: Floats,
+    rises: Floats,
+    runs: Floats,
+    table: PolarTable,
+    shape: tuple[int, int],
+    pixels: Ints,
+) -> int:
+    """Write the flat indices of the pixels inside one outline into ``pixels``; give their number.
+
+    The seed is at ``row`` and ``column``; ``rises`` and ``runs`` are the directions of the ``radii`` (K,).
+    """
+    starts, d_rows, d_columns, distances, _ = table
+    height, width = shape
+    rays = len(radii)
+    count = 0
+    for sector in range(rays):
+        following = sector + 1 if sector + 1 < rays else 0
+        near, far = radii[sector], radii[following]
+        start_y, start_x = near * rises[sector], near * runs[sector]
+        edge_y, edge_x = far * rises[following] - start_y, far * runs[following] - start_x
+        certain = min(near, far) * np.cos(np.pi / rays) * 0.999999
+        end = entries_within(distances, starts[sector], starts[sector + 1], max(near, far))
+        for entry in range(starts[sector], end):
+            y, x = d_rows[entry], d_columns[entry]
+            at_row, at_column = row + y, column + x
+            if (
+                0 <= at_row < height
+                and 0 <= at_column < width
+                and (distances[entry] < certain or edge_x * (y - start_y) - edge_y * (x - start_x) > ON_EDGE)
+            ):
+                pixels[count] = at_row * width + at_column
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def visit_bands(
+    rows: Ints, columns: Ints, radii: Floats, softness: float, table: PolarTable, shape: tuple[int, int]
+) -> Visits:
+    """Find the pixels in the band round every outline, cell by cell and sector by sector; see :data:`Visits`."""
+    starts, d_rows, d_columns, distances, fractions = table
+    cells, rays = radii.shape
+    height, width = shape
+    capacity = 0
+    bands = np.empty((cells, rays, 2), dtype=np.int64)
+    for cell in range(cells):
+        for sector in range(rays):
+            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
+            end = starts[sector + 1]
+            bands[cell, sector, 0] = entries_within(distances, starts[sector], end, min(near, far) - softness)
+            bands[cell, sector, 1] = entries_within(distances, bands[cell, sector, 0], end, max(near, far) + softness)
+            capacity += bands[cell, sector, 1] - bands[cell, sector, 0]
+    at_cell = np.empty(capacity, dtype=np.int32)
+    at_sector = np.empty(capacity, dtype=np.int32)
+    at_fraction = np.empty(capacity)
+    at_depth = np.empty(capacity)
+    at_pixel = np.empty(capacity, dtype=np.int64)
+    count = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
+            for entry in range(bands[cell, sector, 0], bands[cell, sector, 1]):
+                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
+                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
+                if -1 < depth < 1 and 0 <= row < height and 0 <= column < width:
+                    at_cell[count], at_sector[count] = cell, sector
+                    at_fraction[count], at_depth[count] = fractions[entry], depth
+                    at_pixel[count] = row * width + column
+                    count += 1
+    return at_cell[:count], at_sector[:count], at_fraction[:count], at_depth[:count], at_pixel[:count]
+
+
+@njit(cache=True, nogil=True)
+def add_visits(
+    visits: Visits,
+    pushes: Floats,
+    squares: Floats,
+    slopes: Floats,
+    last: Ints,
+    by_radius: Floats,
+    diagonal: Floats,
+    adjacent: Floats,
+) -> Meetings:
+    """Add what each visit gives to the derivatives by the radii: first, and second within a cell, (N, K) each.
+
+    The second ones couple a ray with itself (``diagonal``) and with the next (``adjacent``); those of two cells whose
+    outlines meet in a pixel follow from the meetings. A visit gives its ``pushes`` to the first derivative, its
+    ``squares`` to the second; one without a slope is passed over. ``last`` (H W,) is scratch, -1 for every pixel before
+    and after.
+    """
+    cells, sectors, fractions, _, pixels = visits
+    rays = by_radius.shape[1]
+    before = np.empty(len(cells), dtype=np.int32)
+    count = 0
+    for visit in range(len(cells)):
+        if slopes[visit] == 0.0:
+            continue
+        cell, sector, fraction, pixel = cells[visit], sectors[visit], fractions[visit], pixels[visit]
+        following = sector + 1 if sector + 1 < rays else 0
+        push, squared = pushes[visit], squares[visit]
+        by_radius[cell, sector] += push * (1 - fraction)
+        by_radius[cell, following] += push * fraction
+        diagonal[cell, sector] += squared * (1 - fraction) * (1 - fraction)
+        diagonal[cell, following] += squared * fraction * fraction
+        adjacent[cell, sector] += squared * fraction * (1 - fraction)
+        cells[count], sectors[count], fractions[count], pixels[count] = cell, sector, fraction, pixel
+        slopes[count], before[count] = slopes[visit], last[pixel]
+        last[pixel] = count
+        count += 1
+    for visit in range(count):
+        last[pixels[visit]] = -1
+    return cells[:count], sectors, fractions, slopes, before
