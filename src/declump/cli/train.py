@@ -59,6 +59,7 @@ def prior(
     step: weighing.StepSize = 1.0,
     tries: weighing.Tries = 10,
     cycles: weighing.Cycles = 2,
+    energy_of: weighing.Unit = "clump",
     seed: weighing.Seed = 0,
     jobs: weighing.Jobs = None,
     log: weighing.Log = None,
@@ -80,7 +81,8 @@ def prior(
         return map(declump.datasets.objects.nuclei_of, found) if nuclei else found
 
     shapes: dict[str, Any] = {"rays": rays, "modes": modes, "copies": not no_copies}
-    how = {"setting": setting, "step": step, "tries": tries, "cycles": cycles, "rng": seed, "reach": not no_reach}
+    how: dict[str, Any] = {"setting": setting, "step": step, "tries": tries, "cycles": cycles or None, "rng": seed}
+    how |= {"reach": not no_reach, "unit": energy_of}
     state = out.with_name(f"{out.stem}-importance.json")
     weights = weighing.learn_weights(images(), importance, state, jobs, shapes, how)
     card = {**_name_data(folders), "command": shlex.join(["declump", *sys.argv[1:]])}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import evolve, find_settings
+from declump.evolution.evolve import evolve, find_prior, find_settings
 from declump.evolution.settings import Settings
 from declump.pipelines.missing_seeds import find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -70,9 +70,10 @@ def segment(
     options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
     picture = ImageChannels(np.asanyarray(image))
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
-    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
+    settings = find_settings(setting)
+    prior = find_prior(prior, settings)
     if evidence is None:
-        evidence = DEFAULT_EVIDENCE if find_settings(setting).ray_weight > 0 else "clump"
+        evidence = DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump"
     if isinstance(evidence, str):
         proposer = RayProposer(picture, rays, options.nucleus_diameter)
         if "rays" in evidence:

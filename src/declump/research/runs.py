@@ -15,7 +15,7 @@ from declump.batch.workers import Workers
 from declump.models import read_card
 from declump.research.fold_results import FoldResult, read_fold_result
 from declump.research.images import Images
-from declump.research.learning import Learning
+from declump.research.learning import FULL, Learning
 from declump.research.methods import ExperimentMethod
 from declump.research.networks import rays_beside
 from declump.research.plan import Fold, Plan
@@ -152,6 +152,7 @@ class Run:
 
     def _prior_tasks(self, plan: Plan) -> list[Task]:
         wanted = {method.learning for method in self.methods if method.learning is not None}
+        wanted |= {FULL for method in self.methods if method.borrows_nuclei}
         return [
             Task(
                 "prior",
@@ -161,7 +162,7 @@ class Run:
                 f"prior {learning.name} of fold {fold.number}",
                 learning=learning,
             )
-            for learning in sorted(wanted, key=lambda one: (not one.importance, one.name))
+            for learning in sorted(wanted, key=lambda one: (one.importance == "off", one.name))
             for fold in plan.folds
         ]
 
@@ -192,7 +193,8 @@ class Run:
                 origin.append([(self.images.names[index], self.images.digests[index]) for index in images])
                 origin.append(None if method.learning is None else self._prior_fingerprint(fold, method.learning))
                 origin.append(self._regions_fingerprint(fold) if found else "true")
-                if method.evidence == "rays":
+                origin += [self._prior_fingerprint(fold, FULL)] if method.borrows_nuclei else []
+                if method.evidence == "rays" or method.completed:
                     origin.append(None if fold.rays is None else _digest(fold.rays))
                 tasks.append(
                     Task(
@@ -204,6 +206,7 @@ class Run:
                         method=method,
                         prior=prior,
                         regions=self._regions_path(fold) if found else None,
+                        completing=self._prior_path(fold, FULL) if method.borrows_nuclei else None,
                         images=images,
                         matching=plan.matching,
                     )
