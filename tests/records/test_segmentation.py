@@ -134,3 +134,10 @@ def test_masks_of_another_method_become_a_segmentation():
 def test_masks_that_are_none_are_refused(masks, seeds, clump, message):
     with pytest.raises(ValueError, match=message):
         Segmentation.from_masks(masks, seeds, clump=clump)
+
+
+@pytest.mark.parametrize("wrong", [{"clump": np.array([-7])}, {"radii": np.ones((1, 0))}])
+def test_what_cannot_be_is_refused(wrong: dict[str, np.ndarray]) -> None:
+    parts = {"seeds": np.zeros((1, 2)), "radii": np.ones((1, 16)), "clump": np.zeros(1, np.int64)}
+    with pytest.raises(ValueError, match="outlines have at least 3 radii"):
+        Segmentation((9, 9), **{**parts, **wrong})

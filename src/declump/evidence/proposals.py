@@ -99,7 +99,7 @@ def propose_rays(
     Evidence
         With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
-    return RayProposer(ImageChannels(np.asarray(image)), model, diameter).propose(regions)
+    return RayProposer(ImageChannels(np.asanyarray(image)), model, diameter).propose(regions)
 
 
 def _near_seeds(seeds: NDArray[np.float64], index: int, view: View) -> NDArray[np.float64]:

@@ -175,5 +175,6 @@ def _find_format(path: Path, metadata: Metadata | None) -> str:
 
 def earlier_files(folder: Path) -> list[str]:
     """Names of all files that an earlier result may have left in a folder."""
-    inner = [path for path in (folder / ome_zarr.FILE).rglob("*") if path.is_file()]
-    return [entry.file for entry in FORMATS.values()] + [path.relative_to(folder).as_posix() for path in inner]
+    return [entry.file for entry in FORMATS.values()] + [
+        f"{ome_zarr.FILE}/{name}" for name in ome_zarr.list_files(folder / ome_zarr.FILE)
+    ]

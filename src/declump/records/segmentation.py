@@ -94,6 +94,11 @@ class Segmentation:
                 "a segmentation has seeds (N, 2), radii (N, K) and clump (N,); "
                 f"given were {self.seeds.shape}, {self.radii.shape} and {self.clump.shape}"
             )
+        if count and (self.radii.shape[1] < 3 or self.clump.min() < -1):
+            raise ValueError(
+                f"outlines have at least 3 radii, and clumps are counted from 0, with -1 for none; given were "
+                f"{self.radii.shape[1]} radii and clump {self.clump.min()}"
+            )
         if not (np.isfinite(self.seeds).all() and np.isfinite(self.radii).all()) or (self.radii < 0).any():
             raise ValueError("seeds and radii are finite, and radii are not negative; these are not")
         if self.nuclei is not None and self.nuclei.shape != self.shape:

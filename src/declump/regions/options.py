@@ -46,8 +46,11 @@ class RegionOptions:
 
     def __post_init__(self) -> None:
         """Refuse sizes that cannot be."""
-        if self.pixel_size is not None and not (np.isfinite(self.pixel_size) and self.pixel_size > 0):
-            raise ValueError(f"the pixel size is a number of micrometres > 0; given was {self.pixel_size}")
+        if self.pixel_size is not None and not 1e-6 < self.pixel_size < 1e6:
+            raise ValueError(
+                "the pixel size is a number of micrometres > 0, between a millionth and a million; given was "
+                f"{self.pixel_size}"
+            )
         least, largest = DIAMETERS
         for size in (self.diameter, self.in_pixels().expected_diameter):
             if size is not None and not least <= size <= largest:
@@ -56,6 +59,10 @@ class RegionOptions:
                 )
         if not 0 <= self.min_nucleus <= 1:
             raise ValueError(f"the least probability of a nucleus is from 0 to 1; given was {self.min_nucleus}")
+        if self.refined and str(self.model) == "classical":
+            raise ValueError(
+                "refinement cleans what a network says, and 'classical' has none; give a model, or leave it"
+            )
         for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
             if area is not None and not (np.isfinite(area) and area >= 0):
                 raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")

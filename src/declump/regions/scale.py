@@ -78,7 +78,7 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     Returns
     -------
     scale : float
-        The guess itself, unless the image contradicts it.
+        The guess itself, unless the image contradicts it, or the network is the published one, which has no scale.
     maps : Maps or None
         What the network says of the image at that scale, if it was small enough to be looked at as a whole.
     """
@@ -86,6 +86,8 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     for _ in range(LOOKS):
         part = choose_part(channels, scale)
         here = look(part, model, scale)
+        if here.maps.centre_map is None:
+            return scale, here.maps if part.shape == channels.shape else None
         changed = float(np.clip(scale * _change(part, model, scale, here), *SCALES))
         if changed == scale:
             return scale, here.maps if part.shape == channels.shape else None

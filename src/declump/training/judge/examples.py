@@ -79,6 +79,8 @@ def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
     """Find the spots of an image with a region model, at the resolution of its training."""
     channels = to_channels(image.image)
     maps = region_maps(channels, model)
+    if maps.centre_map is None:
+        raise ValueError("spots are found by a network with a map of centres, which the published one has not")
     spots = find_spots(maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter)
     planes = SpotPlanes.from_maps(channels[0], maps, spots).planes
     levels = np.clip(np.rint(planes * LEVELS), 0, 255).astype(np.uint8)
