@@ -21,7 +21,7 @@ from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separat
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
 from declump.regions.resizing import resize_channels
-from declump.regions.scale import ENOUGH_NUCLEI, TRUSTED, find_scale
+from declump.regions.scale import ENOUGH_NUCLEI, TRUSTED, maps_at_found_scale
 from declump.regions.spots import find_spots
 
 CONTRADICTION = 1.5
@@ -144,12 +144,12 @@ def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
 
 def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> Regions:
     """Regions at the scale that was given, or that the image asks for, by options in pixels."""
-    usual, maps = model.nucleus_diameter, None
+    usual = model.nucleus_diameter
     if options.diameter is not None:
         scale = usual / options.diameter
+        maps = maps_at_scale(image, model, scale)
     else:
-        scale, maps = find_scale(image.channels, model, _first_guess(usual, options.expected_diameter))
-    maps = maps_at_scale(image, model, scale) if maps is None else maps.resized(image.shape)
+        scale, maps = maps_at_found_scale(image.channels, model, _first_guess(usual, options.expected_diameter))
     judge = None if str(options.judge) == "none" else open_judge(options.judge)
     found = read_maps(maps, image.channels, usual / scale, options=options, judge=judge)
     return replace(found, diameter=usual / scale)
