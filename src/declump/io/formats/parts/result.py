@@ -27,6 +27,8 @@ class Result:
         The picture that was segmented.
     measurements : mapping of str to sequence, optional
         Columns of a table with one value a cell, in the order of the cells; None and NaN stand for what is missing.
+    others : bool
+        Whether pictures show what is no nucleus, too.
     picture : str
         Name of the file of the picture.
     """
@@ -34,6 +36,7 @@ class Result:
     segmentation: Segmentation
     image: NDArray[Any] | None = None
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None
+    others: bool = False
     picture: str = "image.png"
 
     def __post_init__(self) -> None:
