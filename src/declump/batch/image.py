@@ -85,6 +85,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
             formats=options.formats,
             measurements=measured.cells,
             others=options.others,
+            numbers=options.numbers,
             picture=source.path.name,
         )
         if "csv" in options.formats:

@@ -40,6 +40,8 @@ class Options:
         See :func:`declump.find_regions`.
     min_confidence : float
         Cells of less confidence are left out.
+    numbers : bool
+        Whether the overlay has the numbers of the cells.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
     formats : tuple of str
@@ -61,6 +63,7 @@ class Options:
     min_nucleus: float = MIN_NUCLEUS
     min_confidence: float = 0.0
     others: bool = False
+    numbers: bool = False
     refined: bool = False
     formats: tuple[str, ...] = DEFAULT
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -97,17 +98,19 @@ def find_sources(
     for entry in given:
         for path, name in _named(entry, barred, note or (lambda _sentence: None)):
             found.setdefault(path.resolve(), Source(path, name))
-    found = {place: _told_apart(source, found.values()) for place, source in found.items()}
+    namesakes: dict[str, list[Source]] = defaultdict(list)
+    for source in found.values():
+        namesakes[source.name].append(source)
+    found = {place: _told_apart(source, namesakes[source.name]) for place, source in found.items()}
     sources = [page for source in found.values() for page in _pages(source)]
     _check_names(sources)
     return sources
 
 
-def _told_apart(source: Source, others: Collection[Source]) -> Source:
+def _told_apart(source: Source, namesakes: Sequence[Source]) -> Source:
     """Put the ending into the name where another file beside differs in that only."""
-    endings = [other.path.suffix for other in others if other.name == source.name and other is not source]
-    beside = all(other.path.parent == source.path.parent for other in others if other.name == source.name)
-    if not endings or not beside or source.path.suffix in endings:
+    beside = {other.path.parent for other in namesakes} == {source.path.parent}
+    if len(namesakes) == 1 or not beside or len({other.path.suffix for other in namesakes}) < len(namesakes):
         return source
     return replace(source, name=f"{source.name}-{source.path.suffix.removeprefix('.')}")
 

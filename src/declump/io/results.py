@@ -27,6 +27,7 @@ def write_results(
     formats: Sequence[str] = DEFAULT,
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
     others: bool = False,
+    numbers: bool = False,
     picture: str = "image.png",
     overwrite: bool = False,
 ) -> dict[str, Path]:
@@ -53,6 +54,8 @@ def write_results(
         follow from the outlines.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
+    numbers : bool
+        Whether the overlay has the numbers of the cells, as the tables have them.
     picture : str
         Name of the image's file, which a COCO file tells.
     overwrite : bool
@@ -77,7 +80,7 @@ def write_results(
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
     pixels = None if image is None else np.asarray(image)
-    result = Result(segmentation, pixels, measurements, others, picture)
+    result = Result(segmentation, pixels, measurements, others, numbers, picture)
     with atomic_folder(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         # Most of the time goes into compression, which lets another thread work.
         with ThreadPoolExecutor(WRITERS) as writers:
