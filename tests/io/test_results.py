@@ -331,6 +331,15 @@ def test_a_damaged_file_is_refused_by_its_name(file: str, kind: str, tmp_path: P
         assert kind == "zeros" and file.endswith(".tif")  # pixels of another value are pixels
 
 
+@pytest.mark.filterwarnings("ignore:.*zero-size")
+def test_a_stack_of_empty_pages_is_refused_by_its_name(tmp_path: Path) -> None:
+    with tifffile.TiffWriter(tmp_path / "label-planes.tif") as file:
+        text = json.dumps({"format": "declump planes", "version": 1, "size": [0, 4], "cells": 1, "clumps": 1})
+        file.write(np.zeros((0, 4), np.uint16), description=text, metadata=None, photometric="minisblack")
+    with pytest.raises(ValueError, match=r"label-planes\.tif"):
+        read(tmp_path / "label-planes.tif")
+
+
 @pytest.mark.parametrize(
     "change", [{"shape": [10**9, 10**9]}, {"shape": 3}, {"rays": 7}, {"cells": 5}, {"version": "x"}]
 )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump._files import atomic_folder
+from declump.errors import BROKEN, reason_of
 from declump.io.formats import DEFAULT, FORMATS, READ_FIRST, Result, contours, ome_zarr
 from declump.io.formats.parts.metadata import KEY, VERSION, Metadata, find_metadata
 from declump.records.segmentation import Segmentation
@@ -133,7 +134,12 @@ def read(path: str | Path) -> Segmentation:
         raise ValueError(f"{path} ({FORMATS[name].meaning}) is not to be read back; give the contours.json beside it")
     if metadata is not None and metadata["version"] > VERSION:
         raise ValueError(f"{path} has version {metadata['version']}, this declump reads up to {VERSION}")
-    return reader(path)
+    try:
+        return reader(path)
+    except BROKEN as error:
+        if str(path) in str(error):
+            raise
+        raise ValueError(f"{path} is damaged, and cannot be read ({reason_of(error)})") from error
 
 
 def read_contours(path: str | Path) -> Segmentation:
