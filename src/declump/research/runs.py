@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from declump import __version__
+from declump._files import file_digest
 from declump.batch.workers import Workers
 from declump.models import read_card
 from declump.research.fold_results import FoldResult, read_fold_result
 from declump.research.images import Images
-from declump.research.learning import Learning
+from declump.research.learning import FULL, Learning
 from declump.research.methods import ExperimentMethod
 from declump.research.networks import rays_beside
 from declump.research.plan import Fold, Plan
-from declump.research.storage import file_digest, fingerprint, read_arrays
+from declump.research.storage import fingerprint, read_arrays
 from declump.research.work import Task, Work
 from declump.shapes.prior import ShapePrior
 
@@ -151,6 +152,7 @@ class Run:
 
     def _prior_tasks(self, plan: Plan) -> list[Task]:
         wanted = {method.learning for method in self.methods if method.learning is not None}
+        wanted |= {FULL for method in self.methods if method.borrows_nuclei}
         return [
             Task(
                 "prior",
@@ -160,7 +162,7 @@ class Run:
                 f"prior {learning.name} of fold {fold.number}",
                 learning=learning,
             )
-            for learning in sorted(wanted, key=lambda one: (not one.importance, one.name))
+            for learning in sorted(wanted, key=lambda one: (one.importance == "off", one.name))
             for fold in plan.folds
         ]
 
@@ -191,7 +193,8 @@ class Run:
                 origin.append([(self.images.names[index], self.images.digests[index]) for index in images])
                 origin.append(None if method.learning is None else self._prior_fingerprint(fold, method.learning))
                 origin.append(self._regions_fingerprint(fold) if found else "true")
-                if method.evidence == "rays":
+                origin += [self._prior_fingerprint(fold, FULL)] if method.borrows_nuclei else []
+                if method.evidence == "rays" or method.completed:
                     origin.append(None if fold.rays is None else _digest(fold.rays))
                 tasks.append(
                     Task(
@@ -203,6 +206,7 @@ class Run:
                         method=method,
                         prior=prior,
                         regions=self._regions_path(fold) if found else None,
+                        completing=self._prior_path(fold, FULL) if method.borrows_nuclei else None,
                         images=images,
                         matching=plan.matching,
                     )
@@ -231,7 +235,7 @@ class Run:
 
 def _digest(model: Path) -> str:
     """Tell a model apart from any other; one that is not trained yet is like no other."""
-    return file_digest(model) if model.is_file() else "missing"
+    return file_digest(model)[:16] if model.is_file() else "missing"
 
 
 def _is_current(task: Task) -> bool:
