@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tifffile
-from PIL import Image
+from PIL import Image, ImageFilter
 
 import declump
 from declump import simulate
@@ -45,7 +46,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: Path) -> None:
     formats = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
     ended = run("segment", folder, "-o", tmp_path / "out", *QUICK, "--format", formats)
-    assert ended.returncode == 0 and ended.stderr == "", ended.stderr
+    assert ended.returncode == 0, ended.stderr
+    warned = {Path(line.split(": ")[2]).name: line.split(": ")[3] for line in ended.stderr.splitlines()}
+    assert warned == {"blank.png": "no cell was found in it", "dot.png": "no cell was found in it"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "colour", "inverted", "onebit", "deep", "blank", "dot", "run.json", "images.csv"
     }  # fmt: skip
@@ -64,6 +67,34 @@ def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: 
     with (tmp_path / "out" / "images.csv").open() as table:
         cells = {row["name"]: row["cells"] for row in csv.DictReader(table)}
     assert cells["colour"] == "5" and cells["blank"] == cells["dot"] == "0"
+
+
+def test_leukocytes_doubtful_cells_and_blur_are_told(here: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    smear = simulate.smear((260, 280), cells=5, overlap=0.3, debris=8, stain="grey", rng=12)
+    Image.fromarray(smear.image).save(tmp_path / "sharp.png")
+    Image.fromarray(smear.image).filter(ImageFilter.GaussianBlur(5)).save(tmp_path / "soft.png")
+    code, _, errors = here(
+        "segment", tmp_path / "sharp.png", tmp_path / "soft.png", "-o", tmp_path / "all", "--others", "--jobs", 1
+    )
+    assert code == 0 and "soft.png: " in errors
+    with (tmp_path / "all" / "images.csv").open() as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert rows["sharp"]["quality"] == "good" and rows["soft"]["quality"] in ("blurred", "empty")
+    found = declump.io.read(tmp_path / "all" / "sharp")
+    assert found.others is not None and int(rows["sharp"]["others"]) == len(found.others)
+    with (tmp_path / "all" / "sharp" / "others.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found.others)
+    trusted = tmp_path / "trusted"
+    code, _, _ = here(
+        "segment", tmp_path / "sharp.png", "-o", trusted, "--min-confidence", 0.9, "--min-nucleus", 0.3, "--jobs", 1
+    )
+    summary = json.loads((trusted / "sharp" / "summary.json").read_text())
+    everything = here("segment", tmp_path / "sharp.png", "-o", tmp_path / "lax", "--min-nucleus", 0.3, "--jobs", 1)
+    assert code == everything[0] == 0
+    left = len(declump.io.read(trusted / "sharp"))
+    assert left + summary["cells_left_out"] == len(declump.io.read(tmp_path / "lax" / "sharp"))
+    command = json.loads((tmp_path / "all" / "run.json").read_text())["command"]
+    assert command.endswith("--others")
 
 
 @pytest.mark.slow
@@ -112,6 +143,7 @@ def test_errors_are_one_sentence_and_leave_nothing(
         ((folder / "colour.png", *QUICK[:2], "--rays", tmp_path / "none.onnx"), "no ray model"),
         ((folder / "colour.png", *QUICK, "--prior", tmp_path / "none.npz"), "no prior"),
         ((folder / "colour.png", *QUICK, "--pixel-size", "-1"), "pixel size"),
+        ((folder / "colour.png", *QUICK, "--refined"), "'classical' has none"),
         ((folder / "colour.png", tmp_path / "colour.tif"), "two images are called colour"),
     ):
         code, told, error = here("segment", *arguments, "-o", tmp_path / "out")
@@ -155,3 +187,31 @@ def test_a_model_can_be_trained_and_used(folder: Path, tmp_path: Path) -> None:
     ended = run("segment", folder / "colour.png", "-o", tmp_path / "out", *model)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "out" / "colour" / "overlay.png").exists()
+
+
+def test_names_do_no_harm_to_a_terminal_that_knows_few_letters(tmp_path: Path) -> None:
+    """An emoji that a terminal lacks, and a sequence that would set its title."""
+    for name in ("smile 😀.png", "title \x1b]0;mine\a.png"):
+        Image.fromarray(SMEAR.image[:80, :80]).save(tmp_path / name)
+    command = [sys.executable, "-m", "declump.cli", "segment", str(tmp_path), "-o", str(tmp_path / "out"), *QUICK]
+    surroundings = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    ended = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, env=surroundings)
+    assert ended.returncode == 1 and b"\x1b" not in ended.stdout + ended.stderr
+    assert rb"smile \U0001f600.png: " in ended.stdout and b"1 of 2 images failed" in ended.stderr
+
+
+@pytest.mark.slow
+def test_the_published_network_can_be_trained_and_its_answers_refined(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs the extra 'train'")
+    simulate.write(simulate.smear((200, 200), cells=3, rng=1), tmp_path / "data" / "one")
+    model = tmp_path / "model.onnx"
+    how = ("--architecture", "paper", "--steps", 2, "--simulated", 1, "--size", 1)
+    ended = run("train", "regions", tmp_path / "data", "-o", model, *how)
+    assert ended.returncode == 0, ended.stderr
+    arguments = ("segment", folder / "colour.png", "--regions", model, "--evidence", "clump", "--refined")
+    ended = run(*arguments, "-o", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["settings"]["refined"] is True and record["command"].endswith("--refined")
+    ended = run(*arguments, "-o", tmp_path / "layers", "--evidence", "layers")
+    assert ended.returncode == 1 and "know no layers" in ended.stderr and ended.stderr.count("\n") == 1

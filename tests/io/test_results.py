@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from declump.io import FORMATS, read, read_contours, read_mask_stack, write_results
+from declump.records.others import Others
 from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILES = {"masks.tif", "contours.json", "cells.csv", "overlay.png"}
@@ -212,7 +213,8 @@ def test_all_formats_give_the_same_bytes_again(tmp_path: Path) -> None:
     image = np.random.default_rng(0).integers(0, 256, (60, 70, 3)).astype(np.uint8)
     nuclei = np.zeros((60, 70), np.int32)
     nuclei[20:24, 30:37], nuclei[5:9, 5] = 1, 2
-    given = replace(segmentation(), nuclei=nuclei)
+    others = Others(np.array([[7.5, 9.0]]), np.array([31.0]), np.array([0.125]), ("leukocyte",))
+    given = replace(segmentation(), nuclei=nuclei, others=others)
     for name in ("a", "b"):
         files = write_results(given, tmp_path / name, image=image, formats=tuple(FORMATS))
         assert list(files) == [entry.file for entry in FORMATS.values()]
@@ -224,7 +226,8 @@ def test_all_formats_give_the_same_bytes_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [0, 1])
 def test_all_formats_of_few_cells(tmp_path: Path, count: int) -> None:
     files = write_results(segmentation(count), tmp_path, formats=tuple(FORMATS))
-    assert len(files) == len(FORMATS) - (count == 0)
+    # No masks of no cell, and no others where no judge looked.
+    assert len(files) == len(FORMATS) - (count == 0) - 1
     assert len(read(tmp_path)) == count
 
 
@@ -245,6 +248,24 @@ def test_no_file_of_an_earlier_result_stays(tmp_path: Path) -> None:
     assert names == {"cells.ome.zarr", "cells.csv", "mine.txt"}
     write_results(segmentation(), tmp_path, formats=("csv",), overwrite=True)
     assert {path.name for path in tmp_path.iterdir()} == {"cells.csv", "mine.txt"}
+
+
+def test_what_others_put_into_a_result_stays(tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path, formats=("ome-zarr",))
+    (tmp_path / "cells.ome.zarr" / "notes.txt").write_text("mine")
+    write_results(segmentation(), tmp_path, formats=("csv",), overwrite=True)
+    assert [path.name for path in (tmp_path / "cells.ome.zarr").rglob("*")] == ["notes.txt"]
+
+
+def test_no_result_is_written_through_a_link(tmp_path: Path) -> None:
+    """Of an earlier result only what lies in the folder itself is removed, nothing that it points to."""
+    write_results(segmentation(), tmp_path / "other", formats=("ome-zarr",))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "cells.ome.zarr").symlink_to(tmp_path / "other" / "cells.ome.zarr")
+    for formats in (("csv",), ("ome-zarr",)):
+        with pytest.raises(FileExistsError, match="is a link"):
+            write_results(segmentation(), tmp_path / "out", formats=formats, overwrite=True)
+    assert (tmp_path / "other" / "cells.ome.zarr" / ".zattrs").is_file()
 
 
 def test_measurements_fill_the_table(tmp_path: Path) -> None:
@@ -283,3 +304,39 @@ def test_a_later_version_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     with pytest.raises(ValueError, match="has version 2, this declump reads up to 1"):
         read(path)
+
+
+DEEP = b"[" * 100_000
+
+
+@pytest.mark.parametrize("file", [FORMATS[name].file for name in FORMATS if FORMATS[name].read])
+@pytest.mark.parametrize("kind", ["empty", "cut", "deep", "noise", "zeros", "half"])
+def test_a_damaged_file_is_refused_by_its_name(file: str, kind: str, tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path, formats=tuple(FORMATS))
+    content = (tmp_path / file).read_bytes()
+    damaged = {
+        "empty": b"",
+        "cut": content[:-20],
+        "deep": DEEP,
+        "noise": content[:8] + bytes(range(256)) * 4,
+        "zeros": content[: len(content) // 3] + bytes(200) + content[len(content) // 3 + 200 :],
+        "half": content[: len(content) // 2],
+    }
+    (tmp_path / file).write_bytes(damaged[kind])
+    try:
+        read(tmp_path / file)
+    except ValueError as error:
+        assert file in str(error)
+    else:
+        assert kind == "zeros" and file.endswith(".tif")  # pixels of another value are pixels
+
+
+@pytest.mark.parametrize(
+    "change", [{"shape": [10**9, 10**9]}, {"shape": 3}, {"rays": 7}, {"cells": 5}, {"version": "x"}]
+)
+def test_a_contours_file_that_was_made_to_do_harm_is_refused(change: dict[str, object], tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path)
+    document = json.loads((tmp_path / "contours.json").read_text())
+    (tmp_path / "contours.json").write_text(json.dumps(document | change))
+    with pytest.raises(ValueError, match=r"contours\.json is no contours file"):
+        read(tmp_path)

@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from declump._files import DRAFTS
+from declump.errors import printable
 from declump.io import count_images
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+LONGEST = 255
+"""Bytes of the name of a file or folder, on all usual disks."""
 RUN_FILE, IMAGES_FILE = "run.json", "images.csv"
 
 
@@ -34,7 +38,24 @@ class Source:
 
     def __str__(self) -> str:
         """Say where the image is."""
-        return str(self.path) if self.page is None else f"{self.path} page {self.page}"
+        return self.shown_path if self.page is None else f"{self.shown_path} page {self.page}"
+
+    @property
+    def shown_path(self) -> str:
+        """The path with slashes, as people and files can have it."""
+        return printable(self.path.as_posix())
+
+    @property
+    def fault(self) -> str:
+        """Why no folder can be named after it; empty if one can."""
+        parts = self.name.split("/")
+        if any(part in ("", ".", "..") or part.startswith(DRAFTS) for part in parts):
+            return "has a name that its results cannot have; rename it"
+        if any(len(os.fsencode(part)) > LONGEST for part in parts):
+            return f"has a name so long that its results would exceed the {LONGEST} bytes that disks take; shorten it"
+        if printable(self.name) != self.name:
+            return "has a name with letters that are not UTF-8 or cannot be printed; rename it"
+        return ""
 
 
 def find_sources(given: Iterable[str | Path], *, out: str | Path | None = None) -> list[Source]:
@@ -127,7 +148,7 @@ def _is_result(path: Path, base: Path, barred: Path | None) -> bool:
 def _pages(source: Source) -> list[Source]:
     try:
         count = count_images(source.path)
-    except (OSError, ValueError):
+    except (OSError, ValueError, MemoryError):
         return [source]  # what is wrong with it is said when its turn comes
     if count == 1:
         return [source]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ import typer
 
 from declump import __version__
 from declump.cli import compare, demo, evaluate, evolve, info, report, reproduce, segment, simulate, split, train
-from declump.cli.terminal import show_warning, tell
+from declump.cli.terminal import INTERRUPTED, show_warning, tell
 from declump.errors import sentence
 
 app = typer.Typer(
@@ -55,10 +56,13 @@ def main() -> None:
     """Run the command line: an error becomes one sentence and exit code 1, an interruption exit code 130."""
     signal.signal(signal.SIGTERM, _stop)
     warnings.showwarning = show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters than a name has
     try:
         app(prog_name="declump")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 import declump
-from declump.cli.terminal import count_of, image_bar, split_words, tell
+from declump.cli.terminal import count_of, image_bar, say_when_interrupted, split_words, tell
+from declump.errors import printable
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
 METHODS = "declump|lsf|mcl|mpw|cf|star"
@@ -56,11 +57,27 @@ def segment(
         Literal["joint", "paper", "paper-each"],
         typer.Option(help="'joint'; 'paper', the published method, cells aligned once; 'paper-each', at each step."),
     ] = "joint",
+    judge: Annotated[
+        str,
+        typer.Option(help="'default', 'none', or a model of 'declump train judge': tells nuclei from leukocytes."),
+    ] = "default",
+    min_nucleus: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Least probability of a nucleus: less finds more cells, and more false ones."),
+    ] = 0.5,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Least confidence of a cell; others are left out.")
+    ] = 0.0,
+    others: Annotated[bool, typer.Option("--others", help="Mark leukocytes and debris in the overlay.")] = False,
     min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
+    ] = False,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Images at a time; by default the number of cores.")
+        int | None,
+        typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folder.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
@@ -83,6 +100,11 @@ def segment(
         min_nucleus_area=min_nucleus_area,
         min_clump_area=min_clump_area,
         max_hole_area=max_hole_area,
+        judge=judge,
+        min_nucleus=min_nucleus,
+        min_confidence=min_confidence,
+        others=others,
+        refined=refined,
         **chosen,
     )
     start = time.monotonic()
@@ -96,6 +118,8 @@ def segment(
             nonlocal count
             count += 1
             advance(outcome.cells)
+            if outcome.again:
+                tell(f"{outcome.source}: done again, since {outcome.again}")
             for warning in (outcome.record or {}).get("warnings", ()):
                 tell(f"warning: {outcome.source}: {warning}")
             if json:
@@ -103,10 +127,15 @@ def segment(
             elif lines:
                 typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_describe(outcome)}")
 
-        outcomes = declump.batch.run(
-            sources, out, options,
-            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
-        )  # fmt: skip
+        def describe() -> str:
+            done = f"{count} of {count_of(len(sources), 'image')} done"
+            return f"{done}; the same command with --resume (and without --overwrite) goes on"
+
+        with say_when_interrupted(describe):
+            outcomes = declump.batch.run(
+                sources, out, options,
+                jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
+            )  # fmt: skip
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     summary = {
         "images": len(outcomes),
@@ -134,7 +163,9 @@ def _command(images: Sequence[str], options: declump.batch.Options) -> str:
         value = getattr(options, field.name)
         if value != field.default:
             option = "--format" if field.name == "formats" else f"--{field.name.replace('_', '-')}"
-            words += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+            words.append(option)
+            if value is not True:
+                words.append(",".join(value) if isinstance(value, tuple) else str(value))
     return shlex.join(words)
 
 
@@ -142,9 +173,9 @@ def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
     """Everything a program may want to know of an image; what is undefined is None."""
     record = outcome.record or {}
     return {
-        "path": outcome.source.path.as_posix(),
+        "path": outcome.source.shown_path,
         "page": outcome.source.page,
-        "name": outcome.source.name,
+        "name": printable(outcome.source.name),
         "status": outcome.status,
         "reason": outcome.reason,
         "cells": outcome.cells if record else None,
@@ -153,6 +184,7 @@ def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
         "pixel_size_from": record.get("pixel_size_from"),
         "warnings": record.get("warnings", []),
         "earlier": outcome.earlier,
+        "again": outcome.again,
         "seconds": round(outcome.seconds, 3),
     }
 
@@ -174,7 +206,7 @@ def count_cells(outcome: declump.batch.Outcome) -> str:
 
 def _reason(outcome: declump.batch.Outcome) -> str:
     """Why an image failed, without its path where that stands before it anyway."""
-    return outcome.reason.removeprefix(f"{outcome.source.path} ")
+    return outcome.reason.removeprefix(f"{outcome.source.shown_path} ")
 
 
 def _print_json(record: dict[str, Any]) -> None:
@@ -212,7 +244,7 @@ def _print_places(out: Path, outcomes: Sequence[declump.batch.Outcome]) -> None:
 def list_files(folder: Path) -> list[str]:
     """Say in one line each where the results of an image are, those to look at first."""
     formats = declump.io.FORMATS
-    first = {"overlay": "overlay", "masks": "masks", "csv": "table", "contours": "contours"}
+    first = {"overlay": "overlay", "masks": "masks", "csv": "table", "others": "others", "contours": "contours"}
     titles = {**first, **{name: name for name in formats if name not in first}}
     return [
         f"{title:<9} {folder / formats[name].file}"

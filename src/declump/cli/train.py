@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 import declump
 from declump.cli import importance as weighing
-from declump.cli.terminal import progress_bar
+from declump.cli.terminal import progress_bar, say_when_interrupted
 
 LAYOUTS = "Data in the ISBI 2014 or 2015 layout, COCO, masks of objects, or label images."
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER", help=LAYOUTS, show_default=False)]
@@ -30,6 +30,10 @@ Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
 Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
 Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Architecture = Annotated[
+    Literal["declump", "paper"],
+    typer.Option(help="'paper': the published network, three CNNs on patches of three scales; it knows no layers."),
+]
 Start = Annotated[Path | None, typer.Option(help="Checkpoint (...-training.zip) of an earlier training to begin with.")]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
@@ -117,6 +121,7 @@ def regions(
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Seed = 0,
+    architecture: Architecture = "declump",
     start: Start = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -131,6 +136,7 @@ def regions(
             schedule,
             held_out=held_out,
             simulated=simulated,
+            architecture=architecture,
             card=_name_data(folders),
         )
     typer.echo(f"model     {out}")
@@ -181,6 +187,56 @@ def rays(
     typer.echo(f"model     {out}")
 
 
+@app.command()
+def judge(
+    folders: Folders = [],  # noqa: B006
+    data: Data = [],  # noqa: B006
+    *,
+    out: Model,
+    regions: Annotated[
+        list[str],
+        typer.Option(help="Region model to find spots with; of several, one that did not see an image serves it."),
+    ] = ["default"],  # noqa: B006
+    held_out: HeldOut = [],  # noqa: B006
+    simulated: Simulated = 30,
+    pasted: Annotated[int, typer.Option(min=0, help="Leukocytes to paste into a second copy of every image.")] = 12,
+    steps: Steps = 3000,
+    size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
+    seed: Seed = 0,
+    start: Start = None,
+    calibration: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="SLOPE SHIFT",
+            help="A probability is the logistic function of SLOPE times the score plus SHIFT; by default as images "
+            "held out tell.",
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder to keep the spots of images in, for other trainings.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train the network that tells nuclei from leukocytes and debris. Interrupted, the same command goes on."""
+    folders = _join_folders(folders, data)
+    _check_free(out, overwrite)
+    declump.training.check_torch()
+    with _follow(out, steps, size, seed, start) as schedule:
+        declump.training.train_judge(
+            map(declump.datasets.read_marked, folders),
+            out,
+            schedule,
+            regions=regions,
+            held_out=held_out,
+            simulated=simulated,
+            pasted=pasted,
+            calibration=calibration,
+            cache=cache,
+            card=_name_data(folders),
+        )
+    typer.echo(f"model     {out}")
+
+
 @contextmanager
 def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> Iterator[declump.training.Schedule]:
     """Give the course of a training that shows a progress bar, the latest figures, and keeps a checkpoint."""
@@ -191,8 +247,13 @@ def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> 
             if len(figures) > 2:
                 typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
 
+        def describe() -> str:
+            kept = f"the state is kept in {checkpoint}" if checkpoint.is_file() else "there was no state to keep yet"
+            return f"{kept}; the same command goes on"
+
         checkpoint = out.with_name(f"{out.stem}-training.zip")
-        yield declump.training.Schedule(steps, size, seed, start, checkpoint, show)
+        with say_when_interrupted(describe):
+            yield declump.training.Schedule(steps, size, seed, start, checkpoint, show)
 
 
 def _name_data(folders: list[Path]) -> dict[str, Any]:

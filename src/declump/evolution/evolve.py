@@ -110,6 +110,8 @@ def evolve(
     chosen = find_settings(setting)
     prior = find_prior(prior, chosen)
     if evidence is not None:
+        if not isinstance(evidence, Evidence):
+            raise TypeError(f"the evidence is an Evidence, or None; given was {evidence!r}")
         evidence.check(len(pixels), mask.shape)
     if scale is not None and not 0 < scale * prior.mean.mean() <= MAX_IN_IMAGE * np.sqrt(mask.size):
         raise ValueError(
@@ -224,9 +226,22 @@ def evolve_at_resolution(
     evidence: Evidence | None,
     solver: Solver = evolve_clump,
 ) -> Evolution:
-    """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
+    """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n.
+
+    Outlines that outgrow the room they were given are evolved again with more: beyond it nothing would be counted.
+    """
+    room = int(ROOM * scale * prior.mean.mean())
+    evolution = _evolve_in_room(clump.with_room(room), prior, settings, scale, evidence, solver)
+    while (needed := clump.reach_beyond(evolution.radii)) > room:
+        room = max(needed, 2 * room)
+        evolution = _evolve_in_room(clump.with_room(room), prior, settings, scale, evidence, solver)
+    return evolution
+
+
+def _evolve_in_room(
+    clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None, solver: Solver
+) -> Evolution:
     size = scale * prior.mean.mean()
-    clump = clump.with_room(int(ROOM * size))
     own = None if evidence is None else evidence.restrict(clump)
     stride = min(int(np.ceil(size / MAX_RADIUS)), *clump.mask.shape)
     if stride == 1:
@@ -245,7 +260,7 @@ def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size:
     """Snap outlines to the edge of the clump, if the settings say so and that explains it no worse."""
     if not settings.snap:
         return evolution
-    clump = clump.with_room(int(ROOM * size))
+    clump = clump.with_room(max(int(ROOM * size), clump.reach_beyond(evolution.radii)))
     radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap)
     left = clump.discrepancy(radii)
     return (

@@ -2,7 +2,7 @@
 
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
-from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack
+from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
 from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
 
@@ -18,5 +18,6 @@ __all__ = [
     "read_mask",
     "read_mask_stack",
     "read_pixel_size",
+    "read_size",
     "write_results",
 ]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 import math
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
+
+from declump.errors import printable
 
 ACCEPTED = "PNG, JPEG or TIFF"
 _SIGNATURES = {
@@ -23,6 +27,8 @@ _SIGNATURES = {
     b"II+\0": "TIFF",
     b"MM\0+": "TIFF",
 }
+MAX_PIXELS = 178_000_000
+"""Of an image in a file: more would not fit into the memory of most machines, and Pillow refuses it, too."""
 _KEPT_MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "F", "RGB", "RGBA")
 """Modes of Pillow whose pixels are taken as they are; palettes, CMYK and the like are converted to colour."""
 
@@ -70,7 +76,7 @@ def count_planes(path: Path) -> int:
     if name != "TIFF":
         return 1
     with _explain_errors(path, name), open_tiff(path) as file:
-        return len(_list_planes(file))
+        return len(_list_planes(file, path))
 
 
 def decode_plane(path: Path, number: int) -> NDArray[Any]:
@@ -83,10 +89,18 @@ def decode_plane(path: Path, number: int) -> NDArray[Any]:
     if name != "TIFF":
         return decode_single_page(path)
     with _explain_errors(path, name), open_tiff(path) as file:
-        planes = _list_planes(file)
-        if not 1 <= number <= len(planes):
-            raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
-        return planes[number - 1].decode(path)
+        return _find_plane(file, path, number).decode(path)
+
+
+def measure_plane(path: Path, number: int) -> tuple[int, int]:
+    """Rows and columns of one image of a file, counted from 1, without decoding it."""
+    name = find_format(path)
+    with _explain_errors(path, name):
+        if name == "TIFF":
+            with open_tiff(path) as file:
+                return _find_plane(file, path, number).shape
+        with _open_with_pillow(path, name) as file:
+            return file.height, file.width
 
 
 @contextmanager
@@ -126,14 +140,21 @@ class _Plane:
     inverted: bool = False
     layer: int | None = None
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        keyframe = self.pages[0].keyframe
+        return keyframe.imagelength, keyframe.imagewidth
+
     def decode(self, path: Path) -> NDArray[Any]:
+        if any(page is None for page in self.pages):
+            raise ValueError("a page that its description tells of is missing")
+        _check_pixels(path, *self.shape)
         if self.layer is not None:
             import tifffile
 
             (page,) = self.pages
             return np.array(tifffile.memmap(path, mode="r").reshape(-1, *page.shape)[self.layer])
-        if any(page is None for page in self.pages):
-            raise ValueError("a page that its description tells of is missing")
         channels = [self._decode_page(path, page) for page in self.pages]
         if len(channels) == 1:
             return channels[0]
@@ -164,11 +185,36 @@ def _list_pages(file: Any) -> Iterator[_Plane]:
         yield _Plane((page,), inverted=page.photometric.name == "MINISWHITE" and not raw)
 
 
-def _list_planes(file: Any) -> list[_Plane]:
+def _list_planes(file: Any, path: Path) -> list[_Plane]:
     """Pages that are images: those of an OME-TIFF by its description, of another all but reduced copies."""
     if file.is_ome:
+        _check_description(file, path)
         return [plane for series in file.series for plane in _group_channels(series)]
     return [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
+
+
+def _find_plane(file: Any, path: Path, number: int) -> _Plane:
+    planes = _list_planes(file, path)
+    if not 1 <= number <= len(planes):
+        raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
+    return planes[number - 1]
+
+
+def _check_description(file: Any, path: Path) -> None:
+    """Refuse an OME-TIFF that tells of more planes than it can hold, or of planes in other files."""
+    root = ElementTree.fromstring(file.ome_metadata)
+    elements = [(element.tag.rpartition("}")[2], element) for element in root.iter()]
+    for tag, element in elements:
+        other = element.get("FileName", path.name)
+        if tag == "UUID" and element.text != root.get("UUID") and other != path.name:
+            raise _RefusedError(
+                f"{path} has planes in another file ({printable(other)}), which is not opened; save them in one file"
+            )
+    samples = max(page.keyframe.samplesperpixel for page in file.pages[:1])
+    told = sum(math.prod(int(element.get(f"Size{axis}", 1)) for axis in "ZCT") for tag, element in elements
+               if tag == "Pixels")  # fmt: skip
+    if told > samples * len(file.pages):
+        raise _RefusedError(f"{path} tells of {told} planes, but its pages are {len(file.pages)}; save it again")
 
 
 def _group_channels(series: Any) -> Iterator[_Plane]:
@@ -206,16 +252,34 @@ def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
 
 
 def _decode_with_pillow(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
-    import warnings
+    from PIL import ImageSequence
 
-    from PIL import Image, ImageSequence
+    with _open_with_pillow(path, name) as file:
+        for page in islice(ImageSequence.Iterator(file), first, None):
+            kept = page.mode in _KEPT_MODES
+            yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
+
+
+@contextmanager
+def _open_with_pillow(path: Path, name: str) -> Iterator[Any]:
+    from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        with Image.open(path, formats=(name,)) as file:
-            for page in islice(ImageSequence.Iterator(file), first, None):
-                kept = page.mode in _KEPT_MODES
-                yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
+        try:
+            with Image.open(path, formats=(name,)) as file:
+                _check_pixels(path, file.height, file.width)
+                yield file
+        except Image.DecompressionBombError as error:
+            raise _RefusedError(f"{path} has more pixels than can be read at once ({error}); divide it") from error
+
+
+def _check_pixels(path: Path, height: int, width: int) -> None:
+    if height * width > MAX_PIXELS:
+        raise _RefusedError(
+            f"{path} has {height} x {width} pixels, more than the {MAX_PIXELS // 10**6} million that are read at once; "
+            "divide it"
+        )
 
 
 @contextmanager

@@ -31,6 +31,11 @@ class ImageChannels:
 
     pixels: NDArray[Any]
 
+    def __post_init__(self) -> None:
+        """Refuse pixels that are masked out: no stage would heed that."""
+        if isinstance(self.pixels, np.ma.MaskedArray):
+            raise ValueError("the image is a masked array, whose mask is not heeded; give image.filled(value)")
+
     @cached_property
     def channels(self) -> NDArray[np.float32]:
         """Luminance and two chrominances (3, H, W): see :func:`to_channels`."""

@@ -13,6 +13,7 @@ from declump.research.data import DataSet
 from declump.research.examples import draw_comparison
 from declump.research.improvements import improvement_table
 from declump.research.methods import ExperimentMethod
+from declump.research.networks import REGION_WINDOWS
 from declump.research.paper_figures import Stain
 from declump.research.results import Results, collect_results
 from declump.research.runs import Run
@@ -132,6 +133,8 @@ def write_record(run: Run, data: DataSet, command: str) -> None:
         "images": list(run.images.names),
         "way": run.plan.way,
         "regions": run.plan.regions,
+        "architecture": run.architecture if run.plan.regions == "train" else None,
+        "refined": run.refined,
         "folds": [
             {
                 "train": [run.images.names[index] for index in fold.train],
@@ -171,11 +174,20 @@ def _facts(run: Run, data: DataSet, command: str, failed: Sequence[str]) -> Mapp
     facts = {
         "data": f"{data.title}: {len(images)} images, {sum(images.cells)} cells. {data.note}".strip(),
         "protocol": plan.way,
-        "regions": REGIONS[plan.regions],
+        "regions": _describe_regions(run),
         "version": f"declump {__version__}",
         **({"command": command} if command else {}),
     }
     return {**facts, **({"failures": "; ".join(failed)} if failed else {})}
+
+
+def _describe_regions(run: Run) -> str:
+    """Where regions come from, and how the networks that found them were made."""
+    parts = [REGIONS[run.plan.regions]]
+    if run.plan.regions == "train":
+        parts.append(f"architecture {run.architecture}, {run.steps} batches of {REGION_WINDOWS} windows a fold")
+    parts += ["refined by a Markov random field"] if run.refined else []
+    return "; ".join(parts)
 
 
 def _plots(results: Results, study: Study) -> tuple[str, str]:

@@ -13,7 +13,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.coco_masks import decode_polygon, decode_segmentation, encode_segmentation
+from declump.io.formats.parts.documents import check_size, read_json
 from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_outlines, from_pixels
 from declump.io.formats.parts.result import DECIMALS, Result
@@ -69,11 +71,11 @@ def read(path: Path) -> Segmentation:
         If it is no COCO file of one image.
     """
     try:
-        document = json.loads(path.read_bytes())
+        document = read_json(path)
         images = document["images"]
         if len(images) != 1:
             raise ValueError(f"it has {len(images)} images; keep one")
-        shape = int(images[0]["height"]), int(images[0]["width"])
+        shape = check_size(images[0]["height"], images[0]["width"])
         annotations = sorted(
             (item for item in document["annotations"] if not item.get("iscrowd")), key=lambda item: int(item["id"])
         )
@@ -84,9 +86,8 @@ def read(path: Path) -> Segmentation:
         if all("outline" in annotations[index] for index in seen):
             return from_outlines([decode_polygon(annotations[index]["outline"][0]) for index in seen], shape, known)
         return from_pixels([cells[index] for index in seen], shape, known)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise ValueError(f"{path} is no COCO file that declump can read ({reason})") from error
+    except BROKEN as error:
+        raise ValueError(f"{path} is no COCO file that declump can read ({reason_of(error)})") from error
 
 
 def _pixels(segmentation: object, shape: tuple[int, int]) -> Crop:
