@@ -349,3 +349,15 @@ def test_a_contours_file_that_was_made_to_do_harm_is_refused(change: dict[str, o
     (tmp_path / "contours.json").write_text(json.dumps(document | change))
     with pytest.raises(ValueError, match=r"contours\.json is no contours file"):
         read(tmp_path)
+
+
+def test_cells_of_low_confidence_can_be_left_out(tmp_path: Path) -> None:
+    given = segmentation()
+    columns = {"id": np.arange(1, 4), "confidence": np.array([0.5, 0.1, np.nan])}
+    write_results(given, tmp_path / "out", measurements=columns)
+    assert len(read(tmp_path / "out")) == 3
+    for path in (tmp_path / "out", tmp_path / "out" / "contours.json"):
+        assert np.array_equal(read(path, min_confidence=0.5).seeds, read(path).seeds[:1])
+    write_results(given, tmp_path / "bare", formats=("contours",))
+    with pytest.raises(ValueError, match=r"cells\.csv has no column 'confidence'"):
+        read(tmp_path / "bare", min_confidence=0.5)
