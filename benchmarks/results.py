@@ -38,26 +38,32 @@ class Case:
     data: bool = True
 
 
-TRUE = ("--methods", "joint,paper,L,each,F,M,M-lsf,M-mcl,lsf,mcl,mpw,cf,star")
-STAINS = ("--methods", "joint,L,F,mpw,cf")
-"""Methods of the folds over two stains: those that are quick, the paper's without importance among them."""
+EQUAL = ("--methods", "joint,rays,L,lsf,mpw,cf,star,joint+,rays+,lsf+,mpw+,cf+,star+")
+"""Methods end to end: all on the same found nuclei, then all on the same completed ones."""
 CASES = (
-    Case("isbi2015-true", "ISBI 2015, true regions", ("isbi2015", *TRUE, "--study", "all")),
+    Case("isbi2015-true", "ISBI 2015, true regions", ("isbi2015", "--study", "all")),
+    Case(
+        "isbi2015-paper", "ISBI 2015, true regions, the quick methods", ("isbi2015", "--methods", "joint,L,lsf,mpw,cf")
+    ),
     Case(
         "isbi2015-he",
         "ISBI 2015 and simulated H&E smears, common folds, true regions",
-        ("isbi2015+simulated-he", "--images", "21", "--cells", "38", *STAINS),
+        ("isbi2015+simulated-he", "--images", "21", "--cells", "38", "--methods", "joint,L,mpw,cf"),
     ),
     Case(
         "isbi2015-isbi2014",
         "ISBI 2015 and ISBI 2014, common folds, true regions",
-        ("isbi2015+isbi2014", *STAINS),
+        ("isbi2015+isbi2014", "--methods", "L"),
     ),
     Case("isbi2014-true", "ISBI 2014, true regions", ("isbi2014",)),
     Case("isbi2015-rays", "ISBI 2015, true regions, rays on unseen images", ("isbi2015", *RAYS, *SEEING)),
     Case("isbi2014-rays", "ISBI 2014, true regions, rays on unseen images", ("isbi2014", *RAYS, *SEEING)),
-    Case("isbi2015-end-to-end", "ISBI 2015, end to end", ("isbi2015", *FOUND)),
-    Case("isbi2014-end-to-end", "ISBI 2014, end to end", ("isbi2014", *FOUND)),
+    Case("isbi2015-end-to-end", "ISBI 2015, end to end", ("isbi2015", *FOUND, *EQUAL)),
+    Case(
+        "isbi2014-end-to-end",
+        "ISBI 2014, end to end",
+        ("isbi2014", *FOUND, "--methods", "rays,L,mpw,cf,rays+,mpw+,cf+"),
+    ),
     Case("simulated-he", "Simulated smears, H&E, true regions", ("simulated-he",), data=False),
 )
 

@@ -24,8 +24,8 @@ FNR_NOTE = (
     "or less."
 )
 SPREAD_NOTE = (
-    "The paper does not say what its spread is over; by their size the printed figures are spreads over images, not "
-    "over cells."
+    "The paper does not say what its spread is over; the printed figures are nearer to our spreads over images than to "
+    "those over cells."
 )
 IMPROVEMENT_COLUMNS = ("TPR", "FNR", "(0, 1/4)", "[1/4, 1/2)", "[1/2, 3/4)", "[3/4, 1)", "overall")
 _SENTENCES = {
