@@ -27,7 +27,7 @@ from detection import count_detected
 from pages import ROOT, commit, replace_part
 
 ARCHITECTURES = ("declump", "paper")
-STEPS = {"declump": 100, "paper": 200}
+STEPS = {"declump": 80, "paper": 200}
 """Batches of four windows: 0.8 s each for declump's network, 0.35 s for the published one, on one core."""
 READERS = {"isbi2014": isbi2014, "isbi2015": isbi2015}
 METHODS = ("joint", "L", "cf")

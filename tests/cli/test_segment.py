@@ -215,3 +215,23 @@ def test_the_published_network_can_be_trained_and_its_answers_refined(folder: Pa
     assert record["settings"]["refined"] is True and record["command"].endswith("--refined")
     ended = run(*arguments, "-o", tmp_path / "layers", "--evidence", "layers")
     assert ended.returncode == 1 and "know no layers" in ended.stderr and ended.stderr.count("\n") == 1
+
+
+def test_without_a_folder_results_lie_beside_the_image_and_numbers_can_be_seen(
+    here: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    Image.fromarray(SMEAR.image).save(tmp_path / "smear.png")
+    assert here("segment", tmp_path / "smear.png", *QUICK)[0] == 0
+    assert here("segment", tmp_path / "smear.png", *QUICK, "--numbers", "-o", tmp_path / "numbered")[0] == 0
+    plain, numbered = (
+        np.asarray(Image.open(tmp_path / name / "smear" / "overlay.png")) for name in ("smear-declump", "numbered")
+    )
+    assert plain.shape == numbered.shape and (plain != numbered).any()
+    assert here("segment", tmp_path / "smear.png", tmp_path / "b.png", *QUICK)[0] == 2
+
+
+def test_shells_complete_commands() -> None:
+    surroundings = {**os.environ, "_DECLUMP_COMPLETE": "complete_bash", "COMP_WORDS": "declump seg", "COMP_CWORD": "1"}
+    command = [sys.executable, "-m", "declump.cli"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, env=surroundings)
+    assert ended.stdout.split() == ["segment"]

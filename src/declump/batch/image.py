@@ -79,7 +79,14 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
         write_results(
-            result, draft, image=picture, formats=options.formats, measurements=measured.cells, others=options.others
+            result,
+            draft,
+            image=picture,
+            formats=options.formats,
+            measurements=measured.cells,
+            others=options.others,
+            numbers=options.numbers,
+            picture=source.path.name,
         )
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)

@@ -40,6 +40,8 @@ class Options:
         See :func:`declump.find_regions`.
     min_confidence : float
         Cells of less confidence are left out.
+    numbers : bool
+        Whether the overlay has the numbers of the cells.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
     formats : tuple of str
@@ -61,6 +63,7 @@ class Options:
     min_nucleus: float = MIN_NUCLEUS
     min_confidence: float = 0.0
     others: bool = False
+    numbers: bool = False
     refined: bool = False
     formats: tuple[str, ...] = DEFAULT
 
@@ -102,9 +105,11 @@ class Options:
 
     def model_digests(self) -> dict[str, str | None]:
         """Give the digests of the files that results follow from, by option; None for what is in no file."""
-        files: dict[str, Path | None] = {"regions": None, "rays": None, "prior": None}
+        files: dict[str, Path | None] = {"regions": None, "judge": None, "rays": None, "prior": None}
         if self.regions != "classical":
             files["regions"] = model_path(self.regions, "regions.onnx")
+        if self.judge != "none":
+            files["judge"] = model_path(self.judge, "judge.onnx")
         if "rays" in self._method.options:
             files["rays"] = model_path(self.rays, "rays.onnx")
         if "prior" in self._method.options:
