@@ -68,3 +68,27 @@ def test_functions_import_nothing_of_the_package_but_what_loads_torch() -> None:
 def test_what_loads_torch_is_told_from_what_does_not() -> None:
     assert loads_torch("declump.training.loop") and loads_torch("declump.training.regions.train")
     assert not loads_torch("declump.training.prior") and not loads_torch("declump.training")
+
+
+def test_onnxruntime_is_imported_in_one_place_which_keeps_it_off_the_network() -> None:
+    places = {
+        module
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported_by(node, module)
+        if name.split(".")[0] == "onnxruntime"
+    }
+    assert places == {"declump.models"}
+
+
+def test_kernels_are_compiled_in_one_place_which_survives_without_a_cache() -> None:
+    places = {
+        module
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported_by(node, module)
+        if name.split(".")[0] == "numba"
+    }
+    assert places == {"declump._kernels.compiling"}

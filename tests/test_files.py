@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from declump._files import atomic_file, remove_drafts, write_atomically
+from declump._files import atomic_file, atomic_folder, check_links, file_digest, remove_drafts, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -59,3 +59,55 @@ def test_drafts_of_killed_processes_are_cleared_away(tmp_path):
     (tmp_path / "file.txt").write_text("whole")
     remove_drafts(tmp_path)
     assert names(tmp_path) == ["file.txt"]
+
+
+def test_a_folder_is_not_written_through_a_link_in_it(tmp_path):
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    (outside / "deep").mkdir(parents=True)
+    (outside / "deep" / "file").write_text("mine")
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    with pytest.raises(FileExistsError, match="link is a link"), atomic_folder(folder, overwrite=True) as draft:
+        (draft / "link" / "deep").mkdir(parents=True)
+        (draft / "link" / "deep" / "file").write_text("new")
+    own = ["link/deep/file"]
+    with (
+        pytest.raises(FileExistsError, match="link is a link"),
+        atomic_folder(folder, overwrite=True, own=own) as draft,
+    ):
+        (draft / "other").write_text("new")
+    assert names(folder) == ["link"] and (outside / "deep" / "file").read_text() == "mine"
+    check_links(folder / "link", ["deep/file"])
+
+
+def test_drafts_that_are_links_are_left_alone(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / ".declump-link").symlink_to(outside)
+    remove_drafts(tmp_path)
+    assert names(tmp_path) == [".declump-link", "outside"]
+
+
+def test_a_digest_follows_the_content(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("one")
+    second.write_text("two")
+    one, two = file_digest(first), file_digest(second)
+    assert one != two and len(one) == 64
+    second.replace(first)
+    assert file_digest(first) == two
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_files_of_a_folder_are_on_the_disk_before_they_are_moved(tmp_path, monkeypatch, exists):
+    done, rename = [], Path.rename
+    folder = tmp_path / "folder"
+    if exists:
+        folder.mkdir()
+    monkeypatch.setattr(os, "fsync", lambda number: done.append(os.fstat(number).st_size))
+    monkeypatch.setattr(Path, "rename", lambda path, target: done.append("rename") or rename(path, target))
+    with atomic_folder(folder, overwrite=True) as draft:
+        (draft / "deep").mkdir()
+        (draft / "one").write_text("1")
+        (draft / "deep" / "two").write_text("22")
+    assert sorted(done[:2]) == [1, 2] and set(done[2:]) == {"rename"}

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -53,3 +57,40 @@ def test_a_ray_model_looks_in_steps_of_its_own(tmp_path: Path) -> None:
     wrong = with_card(model_path("default", "rays.onnx"), tmp_path / "wrong.onnx", window_angles=32)
     with pytest.raises(ValueError, match="is not a ray model"):
         propose_rays(SMEAR.image, known, model=wrong)
+
+
+def test_a_model_that_was_trained_anew_is_opened_anew(tmp_path: Path) -> None:
+    path = with_card(model_path("default", "rays.onnx"), tmp_path / "rays.onnx", nucleus_diameter=11.0)
+    first = open_model(path, "ray model")
+    assert open_model(path, "ray model") is first
+    with_card(model_path("default", "rays.onnx"), path, nucleus_diameter=12.0)
+    assert open_model(path, "ray model").nucleus_diameter == 12.0
+
+
+OPEN = "from declump.models import model_path, open_model; open_model(model_path('default', 'rays.onnx'), 'ray model')"
+
+
+def fresh_home(folder: Path) -> dict[str, str]:
+    """Surroundings of a user who has never run anything, and who would not forbid reports."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
+    return {**kept, "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def test_a_model_leaves_nothing_in_the_home_of_the_user(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", OPEN], env=fresh_home(tmp_path), check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace tells which sockets a process opens")
+def test_no_command_reaches_for_the_network(tmp_path: Path) -> None:
+    """Left to itself onnxruntime looks a host up ten seconds after it was imported; so long one has to wait."""
+    home, log = tmp_path / "home", tmp_path / "log"
+    home.mkdir()
+    traced = ["strace", "-f", "-qq", "-o", str(log), "-e", "trace=socket,connect,sendto,sendmsg", sys.executable, "-c"]
+    patient = f"{OPEN}; import time; time.sleep(13)"
+    tried = subprocess.run([*traced, patient], env=fresh_home(home), check=False, capture_output=True, text=True)
+    if "ptrace" in tried.stderr:
+        pytest.skip(f"strace may not look into processes here: {tried.stderr.strip()}")
+    assert tried.returncode == 0, tried.stderr
+    assert "AF_INET" not in log.read_text() and list(home.iterdir()) == []

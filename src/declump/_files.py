@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
-_PREFIX = ".declump-"
+DRAFTS = ".declump-"
+"""What names of drafts begin with."""
 
 
 def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
@@ -38,6 +41,42 @@ def check_free(folder: str | Path, *, overwrite: bool = False) -> None:
         raise PermissionError(f"{_existing(folder)} may not be written to; give another folder")
 
 
+def check_links(folder: str | Path, names: Iterable[str | Path]) -> None:
+    """Refuse to write what would go through a link, or take its place: that is not ours.
+
+    Parameters
+    ----------
+    folder : str or Path
+        May be a link itself, as whoever named it knows.
+    names : iterable of str or Path
+        Files and folders in it, with their path from there on.
+
+    Raises
+    ------
+    FileExistsError
+        If one of them, or a folder between, is a link.
+    """
+    folder = Path(folder)
+    places = {place for name in map(Path, names) for place in (name, *name.parents) if place != Path()}
+    for place in sorted(places):
+        if (folder / place).is_symlink():
+            raise FileExistsError(
+                f"{folder / place} is a link, and declump writes through none; remove it, or give another folder"
+            )
+
+
+def file_digest(path: str | Path) -> str:
+    """Tell the content of a file apart from any other: its SHA-256, read again only where the file has changed."""
+    status = Path(path).stat()
+    return _digest(Path(path).absolute(), status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, *_state: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Give a draft to write to, which takes the place of a file in the end.
@@ -56,11 +95,10 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     # Of a run that was killed a process may live on for a moment, beside those that take it up.
-    draft = path.with_name(f"{_PREFIX}{os.getpid()}-{path.name}")
+    draft = path.with_name(f"{DRAFTS}{os.getpid()}-{path.name}")
     try:
         yield draft
-        with draft.open("r+b") as file:
-            os.fsync(file.fileno())
+        _sync(draft)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -76,7 +114,7 @@ def write_atomically(path: str | Path, content: bytes | str) -> None:
 def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collection[str] = ()) -> Iterator[Path]:
     """Give a draft folder to write into, whose files move into place together in the end.
 
-    After an error, or an interruption, the folder is as it was before.
+    After an error, or an interruption, the folder is as it was before. What comes into place is on the disk.
 
     Parameters
     ----------
@@ -96,15 +134,18 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
     Raises
     ------
     FileExistsError, PermissionError
-        See :func:`check_free`.
+        See :func:`check_free` and :func:`check_links`.
     """
     folder = Path(folder)
     check_free(folder, overwrite=overwrite)
     # Beside a missing folder, inside an existing one: its parent need not be ours to write to.
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=_existing(folder)) as scratch:
+    with tempfile.TemporaryDirectory(prefix=DRAFTS, dir=_existing(folder)) as scratch:
         draft, replaced = Path(scratch) / "draft", Path(scratch) / "replaced"
         draft.mkdir()
         yield draft
+        for path in draft.rglob("*"):
+            if path.is_file():
+                _sync(path)
         if folder.is_dir():
             _move_files(draft, folder, replaced, own)
         else:
@@ -114,11 +155,19 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
 
 def remove_drafts(folder: str | Path) -> None:
     """Clear away drafts that processes which were killed left in a folder; none may be writing into it now."""
-    for draft in Path(folder).glob(f"{_PREFIX}*"):
+    for draft in Path(folder).glob(f"{DRAFTS}*"):
+        if draft.is_symlink():
+            continue  # not ours
         if draft.is_dir():
             shutil.rmtree(draft, ignore_errors=True)
         else:
             draft.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Have the content of a file on the disk, before a name vouches for it."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
 
 
 def _existing(folder: Path) -> Path:
@@ -132,6 +181,7 @@ def _move_files(draft: Path, folder: Path, replaced: Path, own: Collection[str])
     Files come into place in the order of their names.
     """
     names = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
+    check_links(folder, [*names, *own])
     for name in names:
         if (folder / name).is_dir():
             raise FileExistsError(f"{folder / name} is a folder where a file is to be written; move it away first")

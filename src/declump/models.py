@@ -11,6 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from declump._files import file_digest
+
 if TYPE_CHECKING:  # the command line tells of models without loading numpy
     import numpy as np
     from numpy.typing import NDArray
@@ -21,6 +23,10 @@ DIAMETER_ENTRY = "nucleus diameter"
 """Entry of a card: usual diameter in pixels of a nucleus in the images that the model was trained on."""
 NUCLEUS_DIAMETER = 22.0
 """What a card without that entry means."""
+ARCHITECTURE_ENTRY = "architecture"
+"""Entry of a card: which region network it is; a card without it means declump's own."""
+PUBLISHED = "paper"
+"""Architecture of the network that the paper describes, which answers with classes alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +53,11 @@ class Model:
         """Usual diameter in pixels of a nucleus in the images that it was trained on."""
         return float(self.card.get(DIAMETER_ENTRY, NUCLEUS_DIAMETER))
 
+    @property
+    def is_published(self) -> bool:
+        """Whether it is a region network as the paper describes it, without centre map and layers."""
+        return self.card.get(ARCHITECTURE_ENTRY) == PUBLISHED
+
     def check_input(self, *sizes: int | None) -> None:
         """Refuse to be run with an input ``image`` of other sizes after the batch; None where any size will do."""
         inputs = self.session.get_inputs()
@@ -61,6 +72,18 @@ class Model:
         return answer
 
 
+def load_onnxruntime() -> Any:
+    """Import onnxruntime, which nothing else in declump does.
+
+    Left to itself it writes an identification of the computer into the user's cache as it is imported, and looks up a
+    host to report to ten seconds later. Only this variable, set before the import, stops both.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    return onnxruntime
+
+
 def model_path(model: str | Path, shipped: str) -> Path:
     """Give the path of a model, or of the one that ships with declump under a name, for "default"."""
     return Path(str(resources.files("declump") / "data" / shipped)) if str(model) == "default" else Path(model)
@@ -68,14 +91,11 @@ def model_path(model: str | Path, shipped: str) -> Path:
 
 def read_card(model: Path) -> dict[str, Any]:
     """Read what is written in a model of what it was made from, and of what it has to be run with."""
-    import onnxruntime
-
-    return _card(onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]))
+    return _card(load_onnxruntime().InferenceSession(str(model), providers=["CPUExecutionProvider"]))
 
 
-@lru_cache(maxsize=4)
 def open_model(model: Path, kind: str) -> Model:
-    """Open a network that declump wrote.
+    """Open a network that declump wrote; once, as long as what is in the file stays the same.
 
     Parameters
     ----------
@@ -83,10 +103,14 @@ def open_model(model: Path, kind: str) -> Model:
     kind : str
         What it is called in sentences: "region model".
     """
-    import onnxruntime
-
     if not model.is_file():
         raise FileNotFoundError(f"there is no {kind} at {model}: give an .onnx file of 'declump train', or 'default'")
+    return _open(model, kind, file_digest(model))
+
+
+@lru_cache(maxsize=4)
+def _open(model: Path, kind: str, _content: str) -> Model:
+    onnxruntime = load_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = _threads()

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+MAX_BITS = 65
+"""Of a number in a text: more than any image has pixels."""
+
 
 def measure_runs(mask: NDArray[np.bool_], shape: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> list[int]:
     """Lengths of the runs of an image (H, W) that is False but for a mask (h, w) whose first pixel lies at a corner."""
@@ -80,6 +83,8 @@ def decompress(text: str) -> list[int]:
             raise ValueError(f"the text of run lengths ('counts') has no character {character!r}; it is broken")
         number |= (bits & 31) << shift
         shift += 5
+        if shift > MAX_BITS:
+            raise ValueError("the text of run lengths ('counts') has a number that is longer than any image")
         if not bits & 32:
             number -= (bits & 16) << (shift - 4)
             lengths.append(number + lengths[-2] if len(lengths) > 2 else number)

@@ -481,3 +481,33 @@ def test_an_earlier_result_of_something_else_is_refused():
     coarse = ShapePrior.fit(add_turned_copies(prior.mean[None, ::4] * np.array([[0.9], [1.0], [1.1]])))
     with pytest.raises(ValueError, match="rays"):
         evolve(mask, seeds, prior=coarse, earlier=first)
+
+
+def test_masked_arrays_and_foreign_evidence_are_refused() -> None:
+    mask = np.ones((40, 40), bool)
+    for wrong in ({"mask": np.ma.masked_array(mask)}, {"seeds": np.ma.masked_array([(20.0, 20.0)])}):
+        with pytest.raises(ValueError, match="masked array"):
+            evolve(**{"mask": mask, "seeds": [(20, 20)], **wrong})
+    with pytest.raises(TypeError, match="the evidence is an Evidence"):
+        evolve(mask, [(20, 20)], evidence=3)
+
+
+@pytest.mark.parametrize("seeds", [[(56, 60), (125, 74), (92, 126)], [(60, 122), (70, 128), (84, 128)]])
+def test_the_energy_counts_all_pixels_however_small_the_scale(seeds: list[tuple[int, int]]) -> None:
+    """Outlines that start tiny outgrow the crop that was cut out for them."""
+    rows, columns = np.mgrid[:160, :160]
+    distance = np.hypot(rows - 80, columns - 80)
+    ring = (distance >= 30) & (distance <= 50)
+    result = evolve(ring, seeds, prior="round", scale=0.02)
+    assert result.energy.tolist() == [np.count_nonzero(result.masks.any(axis=0) != ring)]
+
+
+@pytest.mark.parametrize("setting", ["paper", "paper-each", SETTINGS["paper"]])
+def test_the_default_prior_of_the_paper_has_no_copies(setting):
+    mask, seeds = two_discs()
+    default, named = (evolve(mask, seeds, prior=prior, setting=setting) for prior in ("default", "paper"))
+    np.testing.assert_array_equal(default.radii, named.radii)
+    other = evolve(mask, seeds, prior="cytoplasm", setting=setting)
+    assert not np.array_equal(default.radii, other.radii)
+    joint = [evolve(mask, seeds, prior=prior) for prior in ("default", "cytoplasm")]
+    np.testing.assert_array_equal(joint[0].radii, joint[1].radii)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
-from declump.io import count_images, read_image, read_labels, read_mask, read_mask_stack
+from declump.io import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
 from declump.regions import seeds_from_labels
 
 MASK = np.zeros((20, 30), bool)
@@ -326,3 +326,81 @@ def test_colours_and_channels_of_an_ome_tiff(tmp_path: Path) -> None:
         file.write(NOISE, subifds=1, metadata={"axes": "YXS"})
         file.write(NOISE[::2, ::2], subfiletype=1)
     assert count_images(path) == 1 and np.array_equal(read_image(path), NOISE)
+
+
+@pytest.mark.parametrize("name", ["a.bmp", "a.webp", "a.jp2"])
+def test_other_usual_formats_are_read(name: str, tmp_path: Path) -> None:
+    Image.fromarray(NOISE).save(tmp_path / name, **({"lossless": True} if name == "a.webp" else {}))
+    assert np.array_equal(read_image(tmp_path / name), NOISE) and read_size(tmp_path / name) == (20, 30)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "lzw.tif"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_that_a_camera_turned_is_turned_back(name: str, orientation: int, tmp_path: Path) -> None:
+    stored = np.zeros((40, 60, 3), np.uint8)
+    stored[:20, :20], stored[20:, 40:] = (250, 0, 0), (0, 0, 250)
+    if name == "a.tif":
+        tifffile.imwrite(tmp_path / name, stored, extratags=[(274, "H", 1, orientation, True)])
+    else:
+        exif = Image.Exif()
+        exif[274] = orientation
+        more = {"compression": "tiff_lzw"} if name == "lzw.tif" else {}
+        Image.fromarray(stored).save(tmp_path / name, exif=exif, **more)
+    with Image.open(tmp_path / name) as file:
+        upright = np.array(ImageOps.exif_transpose(file))
+    found = read_image(tmp_path / name)
+    assert found.shape == upright.shape and read_size(tmp_path / name) == upright.shape[:2]
+    assert np.abs(found.astype(int) - upright).mean() < 1
+
+
+def described(path: Path, old: str, new: str) -> Path:
+    """An OME-TIFF of two planes, with another text in its description."""
+    tifffile.imwrite(path, np.zeros((2, 8, 8), np.uint8), photometric="minisblack", ome=True, metadata={"axes": "ZYX"})
+    with tifffile.TiffFile(path) as file:
+        text = file.ome_metadata
+    assert old in text
+    tifffile.tiffcomment(path, text.replace(old, new).encode())
+    return path
+
+
+def test_a_description_of_more_planes_than_pages_is_refused(tmp_path: Path) -> None:
+    path = described(tmp_path / "a.ome.tif", 'SizeZ="2"', 'SizeZ="2000000000"')
+    with pytest.raises(ValueError, match="tells of 2000000000 planes, but its pages are 2"):
+        count_images(path)
+
+
+def test_no_other_file_is_opened_for_a_description_that_names_it(tmp_path: Path) -> None:
+    tifffile.imwrite(tmp_path / "other.tif", np.ones((2, 8, 8), np.uint8), photometric="minisblack")
+    (tmp_path / "in").mkdir()
+    plane = '<TiffData IFD="0" PlaneCount="2"><UUID FileName="../other.tif">urn:uuid:1</UUID></TiffData>'
+    path = described(tmp_path / "in" / "a.ome.tif", '<TiffData IFD="0" PlaneCount="2"/>', plane)
+    with pytest.raises(ValueError, match=r"planes in another file \(\.\./other\.tif\), which is not opened"):
+        count_images(path)
+
+
+@pytest.mark.parametrize("page", [0, -1])
+def test_pages_are_counted_from_1(page: int, tmp_path: Path) -> None:
+    Image.new("L", (4, 4)).save(tmp_path / "a.png")
+    with pytest.raises(ValueError, match="counted from 1"):
+        read_image(tmp_path / "a.png", page=page)
+
+
+def test_sizes_are_read_without_the_picture(tmp_path: Path) -> None:
+    Image.new("L", (7, 4)).save(tmp_path / "a.png")
+    tifffile.imwrite(tmp_path / "a.tif", np.zeros((3, 8, 9), np.uint8), photometric="minisblack")
+    assert read_size(tmp_path / "a.png") == (4, 7) and read_size(tmp_path / "a.tif", page=3) == (8, 9)
+    with pytest.raises(ValueError, match="there is none of number 4"):
+        read_size(tmp_path / "a.tif", page=4)
+
+
+@pytest.mark.parametrize("name", ["a.tif", "a.png"])
+def test_more_pixels_than_can_be_read_at_once_are_refused_before_they_are_read(name: str, tmp_path: Path) -> None:
+    if name == "a.tif":
+        blank = (np.zeros((1024, 1024), np.uint8) for _ in range(256))
+        tifffile.imwrite(
+            tmp_path / name, blank, shape=(16384, 16384), dtype=np.uint8, tile=(1024, 1024), compression="zlib"
+        )
+    else:
+        Image.new("1", (16384, 16384)).save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"a\.(png|tif) has .* divide it"):
+        read_image(tmp_path / name)

@@ -250,6 +250,24 @@ def test_no_file_of_an_earlier_result_stays(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"cells.csv", "mine.txt"}
 
 
+def test_what_others_put_into_a_result_stays(tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path, formats=("ome-zarr",))
+    (tmp_path / "cells.ome.zarr" / "notes.txt").write_text("mine")
+    write_results(segmentation(), tmp_path, formats=("csv",), overwrite=True)
+    assert [path.name for path in (tmp_path / "cells.ome.zarr").rglob("*")] == ["notes.txt"]
+
+
+def test_no_result_is_written_through_a_link(tmp_path: Path) -> None:
+    """Of an earlier result only what lies in the folder itself is removed, nothing that it points to."""
+    write_results(segmentation(), tmp_path / "other", formats=("ome-zarr",))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "cells.ome.zarr").symlink_to(tmp_path / "other" / "cells.ome.zarr")
+    for formats in (("csv",), ("ome-zarr",)):
+        with pytest.raises(FileExistsError, match="is a link"):
+            write_results(segmentation(), tmp_path / "out", formats=formats, overwrite=True)
+    assert (tmp_path / "other" / "cells.ome.zarr" / ".zattrs").is_file()
+
+
 def test_measurements_fill_the_table(tmp_path: Path) -> None:
     columns = {"id": [1, 2, 3], "area_um2": np.array([0.5, np.nan, 2])}
     write_results(segmentation(), tmp_path, measurements=columns)
@@ -286,3 +304,39 @@ def test_a_later_version_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     with pytest.raises(ValueError, match="has version 2, this declump reads up to 1"):
         read(path)
+
+
+DEEP = b"[" * 100_000
+
+
+@pytest.mark.parametrize("file", [FORMATS[name].file for name in FORMATS if FORMATS[name].read])
+@pytest.mark.parametrize("kind", ["empty", "cut", "deep", "noise", "zeros", "half"])
+def test_a_damaged_file_is_refused_by_its_name(file: str, kind: str, tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path, formats=tuple(FORMATS))
+    content = (tmp_path / file).read_bytes()
+    damaged = {
+        "empty": b"",
+        "cut": content[:-20],
+        "deep": DEEP,
+        "noise": content[:8] + bytes(range(256)) * 4,
+        "zeros": content[: len(content) // 3] + bytes(200) + content[len(content) // 3 + 200 :],
+        "half": content[: len(content) // 2],
+    }
+    (tmp_path / file).write_bytes(damaged[kind])
+    try:
+        read(tmp_path / file)
+    except ValueError as error:
+        assert file in str(error)
+    else:
+        assert kind == "zeros" and file.endswith(".tif")  # pixels of another value are pixels
+
+
+@pytest.mark.parametrize(
+    "change", [{"shape": [10**9, 10**9]}, {"shape": 3}, {"rays": 7}, {"cells": 5}, {"version": "x"}]
+)
+def test_a_contours_file_that_was_made_to_do_harm_is_refused(change: dict[str, object], tmp_path: Path) -> None:
+    write_results(segmentation(), tmp_path)
+    document = json.loads((tmp_path / "contours.json").read_text())
+    (tmp_path / "contours.json").write_text(json.dumps(document | change))
+    with pytest.raises(ValueError, match=r"contours\.json is no contours file"):
+        read(tmp_path)

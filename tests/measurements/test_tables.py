@@ -316,3 +316,10 @@ def test_shares_keep_within_their_bounds(cells):
     assert (found["touching_cells"] < len(cells)).all()
     ratio = found["nucleus_to_cytoplasm_area_ratio"]
     assert (ratio[np.isfinite(ratio)] >= found["nucleus_to_cell_area_ratio"][np.isfinite(ratio)]).all()
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 0, np.nan, np.inf])
+def test_sizes_of_pixels_that_cannot_be_are_refused(size: float) -> None:
+    empty = Segmentation((9, 9), np.empty((0, 2)), np.empty((0, 16)), np.empty(0, np.int64))
+    with pytest.raises(ValueError, match="the pixel size is a number of micrometres"):
+        declump.measure(empty, pixel_size=size)

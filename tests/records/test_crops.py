@@ -120,3 +120,9 @@ def test_crops_are_made_once_for_each_segmentation():
     larger = replace(given, radii=given.radii + 1)
     assert larger.crops is not given.crops
     assert all(new.area > old.area for new, old in zip(larger.crops[:-1], given.crops[:-1], strict=True))
+
+
+def test_an_outline_that_never_stops_is_refused():
+    zigzag = np.column_stack([np.tile([0.0, 30_000.0], 500), np.linspace(0, 9, 1000)])
+    with pytest.raises(ValueError, match="crosses rows of the image"):
+        crop_polygon(zigzag, (30_000, 10))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from declump import simulate
-from declump.regions.channels import is_flat, to_channels
+from declump.regions.channels import ImageChannels, is_flat, to_channels
 
 
 def picture(seed: int = 0) -> np.ndarray:
@@ -54,3 +54,13 @@ def test_blank_and_saturated_images_are_flat(level: int) -> None:
 
 def test_an_image_with_cells_is_not_flat() -> None:
     assert not is_flat(to_channels(simulate.smear((128, 160), cells=3, rng=4).image))
+
+
+def test_masked_images_are_refused() -> None:
+    with pytest.raises(ValueError, match="masked array"):
+        ImageChannels(np.ma.masked_array(np.zeros((4, 4))))
+
+
+def test_numbers_beyond_all_measure_are_refused_without_a_warning() -> None:
+    with pytest.raises(ValueError, match="finite numbers"):
+        to_channels(np.full((4, 4), 1e300))

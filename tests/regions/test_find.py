@@ -5,7 +5,7 @@ import pytest
 
 from declump import simulate
 from declump.models import NUCLEUS_DIAMETER
-from declump.regions.find import _clean, find_regions, resolution
+from declump.regions.find import find_regions, resolution
 
 SMEAR = simulate.smear((260, 280), cells=5, overlap=0.3, debris=0, rng=12)
 
@@ -53,31 +53,19 @@ def test_the_resolution_is_the_usual_one_unless_nuclei_are_far_off() -> None:
         labels = np.zeros((300, 300), np.int32)
         for index in range(6):
             labels[np.hypot(rows - 60 - 90 * (index % 3), columns - 60 - 90 * (index // 3)) <= radius] = index + 1
-        assert resolution(labels, None, NUCLEUS_DIAMETER) == pytest.approx(expected, rel=0.05)
-        assert resolution(labels, 31, NUCLEUS_DIAMETER) == 31
-    assert resolution(np.zeros((9, 9), np.int32), None, NUCLEUS_DIAMETER) == NUCLEUS_DIAMETER
+        assert resolution(labels, NUCLEUS_DIAMETER) == pytest.approx(expected, rel=0.05)
+    assert resolution(np.zeros((9, 9), np.int32), NUCLEUS_DIAMETER) == NUCLEUS_DIAMETER
 
 
-@pytest.mark.parametrize(("hole", "clump"), [(0, 0), (1, 1), (3.7, 2.2), (10, 9), (40, 400)])
-def test_small_holes_are_filled_and_small_clumps_dropped(hole: float, clump: float) -> None:
-    mask = np.random.default_rng(1).random((60, 70)) < 0.55
-    expected = mask.copy()
-    for value, keeps in ((False, lambda size: size > hole), (True, lambda size: size >= clump)):
-        for piece in _pieces(expected == value):
-            if not keeps(len(piece)):
-                expected[tuple(np.transpose(piece))] = not value
-    np.testing.assert_array_equal(_clean(mask, hole, clump), expected)
+@pytest.mark.parametrize(("options", "words"), [({"pixel_size": 0.1}, "size of a pixel"), ({"diameter": 11}, "given")])
+def test_a_scale_that_the_nuclei_contradict_is_said(options: dict[str, float], words: str) -> None:
+    with pytest.warns(UserWarning, match=words):
+        find_regions(SMEAR.image, **options)
 
 
-def _pieces(mask: np.ndarray) -> list[list[tuple[int, int]]]:
-    """Pixels of the pieces of a mask (4-neighbours), found one pixel after the other."""
-    left, pieces = set(zip(*np.nonzero(mask), strict=True)), []
-    while left:
-        piece = [left.pop()]
-        for row, column in piece:
-            for neighbour in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
-                if neighbour in left:
-                    left.remove(neighbour)
-                    piece.append(neighbour)
-        pieces.append(piece)
-    return pieces
+def test_a_wrong_pixel_size_changes_nothing_but_the_warning() -> None:
+    usual = find_regions(SMEAR.image)
+    with pytest.warns(UserWarning, match="check the pixel size"):
+        told = find_regions(SMEAR.image, pixel_size=0.1)
+    assert told.diameter == pytest.approx(usual.diameter, rel=0.45)
+    assert len(told.seeds) == pytest.approx(len(usual.seeds), abs=1)

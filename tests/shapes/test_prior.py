@@ -332,3 +332,8 @@ def test_the_default_prior_describes_cervical_cells():
     assert 0.05 < deviation / default.mean.mean() < 0.5
     assert 0 < default.reach.spread < 1
     assert default.card["whole cells"] > 100
+
+
+def test_shapes_without_rays_are_refused():
+    with pytest.raises(ValueError, match="shape examples are"):
+        ShapePrior.fit(np.empty((5, 0)))

@@ -28,6 +28,7 @@ from declump.batch import run as run_batch
 from declump.compared import METHODS, find_method
 from declump.comparison import compare
 from declump.datasets import AnnotatedImage
+from declump.models import load_onnxruntime
 from declump.research.ablations.examples import evolve_clump_by_examples
 from declump.research.ablations.level_sets import evolve_clump_by_level_sets
 
@@ -320,10 +321,8 @@ def arithmetic() -> str:
 
 
 def _network(window: np.ndarray) -> np.ndarray:
-    import onnxruntime
-
     path = Path(declump.__file__).parent / "data" / "regions.onnx"
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = load_onnxruntime().InferenceSession(str(path), providers=["CPUExecutionProvider"])
     return session.run(None, {"image": window})[0]
 
 

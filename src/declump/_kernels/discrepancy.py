@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.outlines import add_visits, entries_within, pixels_inside, visit_bands
 from declump._kernels.types import Floats, Ints, Mask, Meetings, PolarTable
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cover(
     rows: Ints,
     columns: Ints,
@@ -58,7 +58,7 @@ def cover(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints, count: int) -> float:
     """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.evolution.energy.soft_discrepancy`.
 
@@ -73,7 +73,7 @@ def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather_discrepancy(
     rows: Ints,
     columns: Ints,
@@ -106,7 +106,7 @@ def gather_discrepancy(
     return add_visits(visits, pushes, squares, slopes, last, by_radius, diagonal, adjacent)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hard_discrepancy(
     clump: Mask,
     clump_size: int,

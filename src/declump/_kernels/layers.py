@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.outlines import add_visits, entries_within, visit_bands
 from declump._kernels.types import Floats, Ints, LayerMaps, Meetings, PolarTable
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_layers(
     rows: Ints,
     columns: Ints,
@@ -49,7 +49,7 @@ def count_layers(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def layer_misfit(layers: LayerMaps, empty: float, touched: Ints, count: int) -> float:
     """Sum of ``weight loss(sum - count)`` over all pixels; twin of :func:`declump.evolution.energy.layer_misfit`.
 
@@ -67,7 +67,7 @@ def layer_misfit(layers: LayerMaps, empty: float, touched: Ints, count: int) -> 
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather_layers(
     rows: Ints,
     columns: Ints,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import ON_EDGE, Floats, Ints, Meetings, PolarTable, Visits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def entries_within(distances: Floats, first: int, end: int, limit: float) -> int:
     """Index behind the last entry of a sector, sorted by distance, that lies within a limit."""
     while first < end:
@@ -20,7 +20,7 @@ def entries_within(distances: Floats, first: int, end: int, limit: float) -> int
     return first
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pixels_inside(
     row: int,
     column: int,
@@ -59,7 +59,7 @@ def pixels_inside(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def visit_bands(
     rows: Ints, columns: Ints, radii: Floats, softness: float, table: PolarTable, shape: tuple[int, int]
 ) -> Visits:
@@ -96,7 +96,7 @@ def visit_bands(
     return at_cell[:count], at_sector[:count], at_fraction[:count], at_depth[:count], at_pixel[:count]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_visits(
     visits: Visits,
     pushes: Floats,

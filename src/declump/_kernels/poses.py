@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import TAU, Floats
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def rotation_taps(angle: float, rays: int) -> tuple[int, Floats, Floats]:
     """Whole shift, four Catmull-Rom weights and their derivatives by the angle, for turning K radii by an angle.
 
@@ -30,7 +30,7 @@ def rotation_taps(angle: float, rays: int) -> tuple[int, Floats, Floats]:
     return whole, weights, slopes
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pose(
     mean: Floats,
     modes: Floats,

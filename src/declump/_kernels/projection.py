@@ -7,12 +7,12 @@ With what gathers it, these are the twin of :func:`declump.evolution.energy.norm
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import Floats, Ints, Meetings
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def own_blocks(basis: Floats, by_radius: Floats, diagonal: Floats, adjacent: Floats) -> tuple[Floats, Floats]:
     """Gradient (N, P) and diagonal blocks (N, P, P) of the energy, by the derivatives (N, K) of it by the radii.
 
@@ -39,7 +39,7 @@ def own_blocks(basis: Floats, by_radius: Floats, diagonal: Floats, adjacent: Flo
     return gradient, blocks
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shared_blocks(basis: Floats, meetings: Meetings) -> tuple[Ints, Floats]:
     """Off-diagonal blocks (Q, P, P) of the pairs (Q, 2) of cells that meet, the earlier cell first."""
     visit_cell, visit_sector, visit_fraction, visit_slope, visit_before = meetings

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import ON_EDGE, TAU, Floats, Mask
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _border_distance(height: int, width: int, row: float, column: float, rise: float, run: float) -> float:
     border = np.inf
     if abs(rise) > 1e-12:
@@ -18,7 +18,7 @@ def _border_distance(height: int, width: int, row: float, column: float, rise: f
     return max(border, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _look(mask: Mask, row: float, column: float) -> float:
     """Bilinear value of a mask at a point, beyond the outer pixel centres as on them."""
     height, width = mask.shape
@@ -33,7 +33,7 @@ def _look(mask: Mask, row: float, column: float) -> float:
     return value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def outermost_crossings(
     mask: Mask, row: float, column: float, rises: Floats, runs: Floats, step: float
 ) -> tuple[Floats, Mask]:
@@ -57,7 +57,7 @@ def outermost_crossings(
     return radii, cut
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floats, step: float) -> Floats:
     """Twin of the first exit read from :func:`declump.shapes.contours.sample_ray`, for all rays."""
     rays = rises.size
@@ -80,7 +80,7 @@ def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floa
     return exits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_contour(
     mask: Mask,
     row: float,
@@ -109,7 +109,7 @@ def fill_contour(
                 mask[r, c] |= _before_edge(y, x, radii, rises, runs)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def points_inside(points: Floats, row: float, column: float, radii: Floats, rises: Floats, runs: Floats) -> Mask:
     """Twin of :func:`declump.shapes.contours.inside` for points (N, 2); passes over those too far away."""
     result = np.zeros(points.shape[0], np.bool_)
@@ -123,7 +123,7 @@ def points_inside(points: Floats, row: float, column: float, radii: Floats, rise
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _before_edge(y: float, x: float, radii: Floats, rises: Floats, runs: Floats) -> bool:
     """Whether a point, counted from the seed, lies on the seed's side of the edge of its sector."""
     rays = radii.size
@@ -135,7 +135,7 @@ def _before_edge(y: float, x: float, radii: Floats, rises: Floats, runs: Floats)
     return bool(edge_x * (y - start_y) - edge_y * (x - start_x) > ON_EDGE)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def largest_copy(shape: Floats, exits: Floats, tolerated: int) -> tuple[float, int]:
     """Twin of :func:`declump.shapes.alignment.largest_copy_by_sorting`: scale and shift of the largest copy."""
     rays = shape.size

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.outlines import pixels_inside
 from declump._kernels.types import Floats, Ints, PolarTable
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_pixel_scores(
     pixel_scores: Ints, row: int, column: int, radii: Floats, rises: Floats, runs: Floats, table: PolarTable
 ) -> Ints:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import Floats, Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _multiply(blocks: Floats, pairs: Ints, shared: Floats, vector: Floats, product: Floats) -> None:
     """Product of the block-sparse Hessian with a vector (N, P)."""
     cells, parameters = vector.shape
@@ -26,7 +26,7 @@ def _multiply(blocks: Floats, pairs: Ints, shared: Floats, vector: Floats, produ
                 product[second, q] += shared[pair, p, q] * vector[first, p]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _inner(first: Floats, second: Floats) -> float:
     total = 0.0
     for cell in range(first.shape[0]):
@@ -35,14 +35,14 @@ def _inner(first: Floats, second: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(target: Floats, factor: float, vector: Floats) -> None:
     for cell in range(target.shape[0]):
         for p in range(target.shape[1]):
             target[cell, p] += factor * vector[cell, p]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def truncated_conjugate_gradient(
     gradient: Floats,
     blocks: Floats,
@@ -94,7 +94,7 @@ def truncated_conjugate_gradient(
     return step, False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def predicted_decrease(gradient: Floats, blocks: Floats, pairs: Ints, shared: Floats, step: Floats) -> float:
     """Decrease of the block-sparse quadratic model along a step."""
     product = np.empty_like(step)

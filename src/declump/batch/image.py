@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from declump._files import atomic_folder
+from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
+from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
-from declump.io import read_image, read_pixel_size, write_results
+from declump.batch.workers import check_parent
+from declump.io import read_image, read_pixel_size, read_size, write_results
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
@@ -31,7 +31,7 @@ RECORD = "summary.json"
 CLUMPS = "clumps.csv"
 GIVEN = "given"
 """Where the size of a pixel is from, if it was not read from the image."""
-_FORMAT = "declump image"
+_FORMAT, _VERSION = "declump image", 2
 
 
 def segment_image(source: Source, options: Options, folder: Path) -> dict[str, Any]:
@@ -49,6 +49,8 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     dict
         What ``summary.json`` holds: where the image is, the size of its pixels, its measurements.
     """
+    models = options.model_digests()
+    check_memory(source.path, read_size(source.path, page=source.page), free_memory())
     picture = read_image(source.path, page=source.page)
     pixel_size, origin = _pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
@@ -61,12 +63,13 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         result = result.keep(sure)
         measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
     doubts = [VERDICTS[measured.image["quality"]]] if measured.image["quality"] in VERDICTS else []
-    record = {
+    record: dict[str, Any] = {
         "format": _FORMAT,
-        "version": 1,
-        "path": source.path.as_posix(),
+        "version": _VERSION,
+        "path": source.shown_path,
         "page": source.page,
-        "sha256": digest(source.path),
+        "sha256": file_digest(source.path),
+        "models": models,
         "pixel_size": pixel_size,
         "pixel_size_from": origin,
         "warnings": [*(str(warning.message) for warning in said), *doubts],
@@ -76,11 +79,21 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
         write_results(
-            result, draft, image=picture, formats=options.formats, measurements=measured.cells, others=options.others
+            result,
+            draft,
+            image=picture,
+            formats=options.formats,
+            measurements=measured.cells,
+            others=options.others,
+            numbers=options.numbers,
+            picture=source.path.name,
         )
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
+        written = sorted(path for path in draft.rglob("*") if path.is_file())
+        record["outputs"] = {path.relative_to(draft).as_posix(): file_digest(path) for path in written}
         (draft / RECORD).write_text(as_text(record), encoding="utf-8")
+        check_parent()
     return record
 
 
@@ -107,14 +120,50 @@ class ImageWork:
         return {}
 
 
-def read_finished(source: Source, folder: Path) -> dict[str, Any] | None:
-    """Read the record of an image that is done; None if it is not, or the file has changed since."""
+def read_finished(source: Source, folder: Path, models: Mapping[str, str | None]) -> tuple[dict[str, Any] | None, str]:
+    """Read the record of an image that is done.
+
+    Parameters
+    ----------
+    source : Source
+    folder : Path
+        Of its results.
+    models : mapping of str to str
+        See :meth:`Options.model_digests`.
+
+    Returns
+    -------
+    record : dict or None
+        None if it is to be done again: what it was made from, or what was made, is not what it was.
+    fault : str
+        What is not as it was, if it had been done.
+    """
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        same = record["format"] == _FORMAT and record["sha256"] == digest(source.path) and record["page"] == source.page
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return {**record, "path": source.path.as_posix()} if same else None
+        if (record["format"], record["version"]) != (_FORMAT, _VERSION):
+            return None, f"{RECORD} is of another version"
+        fault = _find_fault(record, source, folder, models)
+    except (FileNotFoundError, NotADirectoryError):
+        return None, ""
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, f"{RECORD} is damaged"
+    return (None, fault) if fault else ({**record, "path": source.shown_path}, "")
+
+
+def _find_fault(record: dict[str, Any], source: Source, folder: Path, models: Mapping[str, str | None]) -> str:
+    """Say what has changed since an image was done; nothing if nothing has."""
+    if record["page"] != source.page or record["sha256"] != file_digest(source.path):
+        return "the image has changed"
+    for name, content in models.items():
+        if record["models"][name] != content:
+            return f"the {name} model has changed" if name != "prior" else "the prior has changed"
+    for name, content in record["outputs"].items():
+        path = folder / name
+        if not path.is_file():
+            return f"{name} is missing"
+        if file_digest(path) != content:
+            return f"{name} has changed"
+    return ""
 
 
 def rehearse(options: Options, folder: Path) -> None:
@@ -135,13 +184,6 @@ def rehearse(options: Options, folder: Path) -> None:
         result = options.segment(image, known)
     measured = measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
     write_results(result, folder, image=image, formats=options.formats, measurements=measured.cells)
-
-
-@lru_cache(maxsize=1)
-def digest(path: Path) -> str:
-    """Tell the content of a file apart from any other; the pages of a file follow one another."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def as_text(content: Mapping[str, Any]) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from declump._files import file_digest
 from declump.io.formats import DEFAULT
 from declump.methods import OURS, Method, find_method
+from declump.models import model_path
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.regions.options import MIN_NUCLEUS, RegionOptions, usual_diameter
+from declump.shapes.named import find_shipped
 
 OF_METHODS = ("evidence", "rays", "setting", "prior")
 """Options that some methods heed, and some do not."""
@@ -26,6 +30,8 @@ class Options:
     method : str
         A name in ``declump.methods.METHODS``. What it does not heed of ``evidence``, ``rays``, ``prior`` and
         ``setting``, and is not as by default, is refused.
+    refined : bool
+        Whether a Markov random field cleans the regions; see :func:`declump.find_regions`.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
     min_nucleus_area, min_clump_area, max_hole_area
@@ -34,6 +40,8 @@ class Options:
         See :func:`declump.find_regions`.
     min_confidence : float
         Cells of less confidence are left out.
+    numbers : bool
+        Whether the overlay has the numbers of the cells.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
     formats : tuple of str
@@ -55,6 +63,8 @@ class Options:
     min_nucleus: float = MIN_NUCLEUS
     min_confidence: float = 0.0
     others: bool = False
+    numbers: bool = False
+    refined: bool = False
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
@@ -71,21 +81,40 @@ class Options:
         Parameters
         ----------
         pixel_size : float, optional
-            Micrometres a pixel, where the image itself tells. That says how large nuclei are, but changes no unit of
-            the areas that were given.
+            Micrometres a pixel, where the image itself tells. A first guess of how large nuclei are; it changes no unit
+            of the areas that were given.
         """
-        size = self.diameter
-        if size is None and self.pixel_size is None and pixel_size is not None:
-            size = usual_diameter(pixel_size)
+        told = None if self.pixel_size is not None or pixel_size is None else usual_diameter(pixel_size)
         return RegionOptions(
-            self.regions, size, self.pixel_size, self.min_nucleus_area, self.min_clump_area, self.max_hole_area,
-            judge=self.judge, min_nucleus=self.min_nucleus,
-        )  # fmt: skip
+            model=self.regions,
+            diameter=self.diameter,
+            pixel_size=self.pixel_size,
+            min_nucleus_area=self.min_nucleus_area,
+            min_clump_area=self.min_clump_area,
+            max_hole_area=self.max_hole_area,
+            refined=self.refined,
+            judge=self.judge,
+            min_nucleus=self.min_nucleus,
+            expected_diameter=told,
+        )
 
     def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:
         """Find the cells of an image by the method that was chosen."""
         method = self._method
         return method(image, regions, **{name: getattr(self, name) for name in method.options})
+
+    def model_digests(self) -> dict[str, str | None]:
+        """Give the digests of the files that results follow from, by option; None for what is in no file."""
+        files: dict[str, Path | None] = {"regions": None, "judge": None, "rays": None, "prior": None}
+        if self.regions != "classical":
+            files["regions"] = model_path(self.regions, "regions.onnx")
+        if self.judge != "none":
+            files["judge"] = model_path(self.judge, "judge.onnx")
+        if "rays" in self._method.options:
+            files["rays"] = model_path(self.rays, "rays.onnx")
+        if "prior" in self._method.options:
+            files["prior"] = find_shipped(self.prior) or Path(self.prior)
+        return {name: file_digest(path) if path and path.is_file() else None for name, path in files.items()}
 
     @property
     def _method(self) -> Method:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
+import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from declump import __version__
-from declump._files import atomic_file, check_free, remove_drafts, write_atomically
+from declump._files import atomic_file, check_free, check_links, remove_drafts, write_atomically
+from declump._locks import hold_folder
+from declump.batch.coco_file import write_coco_file
 from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
-from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
+from declump.batch.resources import choose_jobs, free_memory, usable_cores
+from declump.batch.sources import COCO_FILE, IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
+from declump.errors import printable
+from declump.io import read_size
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import Columns
 
@@ -34,6 +40,8 @@ class Outcome:
         How long it took.
     earlier : bool
         Whether an earlier run had done it already.
+    again : str
+        What was not as an earlier run had left it, so that it was done again.
     """
 
     source: Source
@@ -41,6 +49,7 @@ class Outcome:
     reason: str = ""
     seconds: float = 0.0
     earlier: bool = False
+    again: str = ""
 
     @property
     def status(self) -> str:
@@ -73,14 +82,15 @@ def run(
     sources : sequence of Source
         See :func:`find_sources`.
     out : str or Path
-        Gets a folder for each image, ``run.json`` and ``images.csv``.
+        Gets a folder for each image, ``run.json``, ``images.csv``, and a ``coco.json`` of all with the format ``coco``.
     options : Options, optional
     jobs : int, optional
-        Number of processes; by default that of the cores.
+        Number of processes; by default as many as there are cores, and memory for the largest image in each.
     overwrite : bool
         Whether results in the folder are replaced.
     resume : bool
-        Whether images that an earlier run with the same options has finished are left as they are.
+        Whether images that an earlier run with the same options has finished are left as they are. What has changed
+        since, an image, a model or a file of the results, is done again (``Outcome.again``).
     command : str
         What ``run.json`` is to say of where it came from.
     done : callable, optional
@@ -95,17 +105,40 @@ def run(
     ------
     FileExistsError, PermissionError
         If there are results in the folder, or it cannot be written to.
+    BlockingIOError
+        If another run is writing into it.
     ValueError
         If an option is wrong, or a run with other options is to be taken up.
     """
     out, options = Path(out), options or Options()
-    earlier = _earlier(out, options, resume) if not overwrite else None
     check_free(out, overwrite=True)
+    with hold_folder(out):
+        return _run(sources, out, options, jobs, overwrite, resume, command, done)
+
+
+def _run(
+    sources: Sequence[Source],
+    out: Path,
+    options: Options,
+    jobs: int | None,
+    overwrite: bool,
+    resume: bool,
+    command: str,
+    done: Callable[[Outcome], None] | None,
+) -> list[Outcome]:
+    """Do what :func:`run` is asked for in a folder that no other run writes into."""
+    outcomes = {
+        source: Outcome(source, reason=f"{source.shown_path} {source.fault}") for source in sources if source.fault
+    }
+    named = [source for source in sources if source not in outcomes]
+    check_links(out, [RUN_FILE, IMAGES_FILE, COCO_FILE, *(f"{source.name}/{RECORD}" for source in named)])
+    earlier = _earlier(out, options, resume) if not overwrite else None
     if not overwrite:
-        _check_free(out, sources, ours=earlier or ())
-    outcomes: dict[Source, Outcome] = {}
-    for source in sources if earlier is not None else ():
-        record = read_finished(source, out / source.name)
+        _check_free(out, named, ours=earlier or ())
+    faults: dict[Source, str] = {}
+    models = options.model_digests()
+    for source in named if earlier is not None else ():
+        record, faults[source] = read_finished(source, out / source.name, models)
         if record is not None:
             outcomes[source] = Outcome(source, record, earlier=True)
     left = [source for source in sources if source not in outcomes]
@@ -116,7 +149,9 @@ def run(
         if done:
             done(outcome)
 
-    with Workers(min(jobs or os.cpu_count() or 1, len(left)), ImageWork(options, out)) as workers:
+    if jobs is None:
+        jobs = choose_jobs(len(left), _largest(left), cores=usable_cores(), free=free_memory())
+    with Workers(min(jobs, len(left)), ImageWork(options, out)) as workers:
         if left:
             workers.rehearse()
         try:
@@ -125,10 +160,13 @@ def run(
             for outcome in list(outcomes.values()):
                 take(outcome)
             for source, answer in workers.answers(left):
-                take(Outcome(source, answer.record, answer.reason, answer.seconds))
+                again = faults.get(source, "")
+                take(Outcome(source, answer.record, answer.reason, answer.seconds, again=again))
             ordered = [outcomes[source] for source in sources]
             with atomic_file(out / IMAGES_FILE) as draft:
                 write_table(_images_table(ordered), draft)
+            if "coco" in options.formats:
+                write_coco_file([one.source for one in ordered if one.record is not None], out)
             write_atomically(
                 out / RUN_FILE, as_text({**description, "images": [_entry(one.source, one) for one in ordered]})
             )
@@ -171,6 +209,15 @@ def _check_free(out: Path, sources: Iterable[Source], ours: Iterable[str]) -> No
             check_free(out / source.name)
 
 
+def _largest(sources: Iterable[Source]) -> int:
+    """Pixels of the largest image, by the first page of each file; one that cannot be read counts for nothing."""
+    largest = 0
+    for path, page in {source.path: source.page for source in reversed(list(sources))}.items():
+        with suppress(OSError, ValueError):
+            largest = max(largest, math.prod(read_size(path, page=page)))
+    return largest
+
+
 def _prepare(out: Path, left: Sequence[Source]) -> None:
     """Make the folder, clear away what killed processes left, and declare what is to be done anew not done."""
     out.mkdir(parents=True, exist_ok=True)
@@ -189,9 +236,9 @@ def _entry(source: Source, outcome: Outcome | None = None) -> dict[str, Any]:
     """Give what ``run.json`` tells of an image; nothing in it depends on how long that took."""
     record = (outcome and outcome.record) or {}
     return {
-        "path": source.path.as_posix(),
+        "path": source.shown_path,
         "page": source.page,
-        "name": source.name,
+        "name": printable(source.name),
         "status": "pending" if outcome is None else outcome.status,
         "reason": "" if outcome is None else outcome.reason,
         "cells": record["image"]["cells"] if record else None,
@@ -207,8 +254,8 @@ def _images_table(outcomes: Sequence[Outcome]) -> Columns:
     # Images with a known size of pixels have more columns, in the same order: the longest row has all.
     measured: dict[str, Any] = max((record.get("image", {}) for record in records), key=len, default={})
     return {
-        "name": [outcome.source.name for outcome in outcomes],
-        "path": [outcome.source.path.as_posix() for outcome in outcomes],
+        "name": [printable(outcome.source.name) for outcome in outcomes],
+        "path": [outcome.source.shown_path for outcome in outcomes],
         "page": [outcome.source.page for outcome in outcomes],
         "status": [outcome.status for outcome in outcomes],
         "pixel_size_um": [record.get("pixel_size") for record in records],

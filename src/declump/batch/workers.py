@@ -87,7 +87,7 @@ class Workers:
         first.connection.send(None)
         try:
             answer: Answer = first.connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             first.process.join()
             raise ValueError(_death(first.process.exitcode)) from None
         if answer.reason:
@@ -195,6 +195,13 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def check_parent() -> None:
+    """End a process whose parent has died, before it puts anything into a folder that may be another run's by now."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        sys.exit(1)
 
 
 def _death(code: int | None) -> str:

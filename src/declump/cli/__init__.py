@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -12,14 +13,13 @@ import typer
 
 from declump import __version__
 from declump.cli import compare, demo, evaluate, evolve, info, report, reproduce, segment, simulate, split, train
-from declump.cli.terminal import show_warning, tell
+from declump.cli.terminal import INTERRUPTED, show_warning, tell
 from declump.errors import sentence
 
 app = typer.Typer(
     name="declump",
     help="Segments every cell of an overlapping clump, whole.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -55,10 +55,13 @@ def main() -> None:
     """Run the command line: an error becomes one sentence and exit code 1, an interruption exit code 130."""
     signal.signal(signal.SIGTERM, _stop)
     warnings.showwarning = show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters than a name has
     try:
         app(prog_name="declump")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise

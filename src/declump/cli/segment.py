@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 import declump
-from declump.cli.terminal import count_of, image_bar, split_words, tell
+from declump.cli.terminal import count_of, image_bar, say_when_interrupted, split_words, tell
+from declump.errors import printable
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
 METHODS = "declump|lsf|mcl|mpw|cf|star"
@@ -26,7 +27,12 @@ def segment(
         list[str],
         typer.Argument(metavar="IMAGE", help="Images, folders of images, or patterns such as 'a/**/*.png'."),
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the results, one folder an image in it.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="Folder for the results, one folder an image in it; by default IMAGE-declump beside it."
+        ),
+    ] = None,
     formats: Annotated[
         str | None,
         typer.Option(
@@ -67,12 +73,17 @@ def segment(
     min_confidence: Annotated[
         float, typer.Option(min=0, max=1, help="Least confidence of a cell; others are left out.")
     ] = 0.0,
+    numbers: Annotated[bool, typer.Option("--numbers", help="Write the numbers of cells into the overlay.")] = False,
     others: Annotated[bool, typer.Option("--others", help="Mark leukocytes and debris in the overlay.")] = False,
     min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
+    ] = False,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Images at a time; by default the number of cores.")
+        int | None,
+        typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace results that are in the folder.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
@@ -99,10 +110,13 @@ def segment(
         min_nucleus=min_nucleus,
         min_confidence=min_confidence,
         others=others,
+        numbers=numbers,
+        refined=refined,
         **chosen,
     )
+    out = _beside(images) if out is None else out
     start = time.monotonic()
-    sources = declump.batch.find_sources(images, out=out)
+    sources = declump.batch.find_sources(images, out=out, note=tell)
     lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
     count = 0
 
@@ -112,6 +126,8 @@ def segment(
             nonlocal count
             count += 1
             advance(outcome.cells)
+            if outcome.again:
+                tell(f"{outcome.source}: done again, since {outcome.again}")
             for warning in (outcome.record or {}).get("warnings", ()):
                 tell(f"warning: {outcome.source}: {warning}")
             if json:
@@ -119,10 +135,15 @@ def segment(
             elif lines:
                 typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_describe(outcome)}")
 
-        outcomes = declump.batch.run(
-            sources, out, options,
-            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
-        )  # fmt: skip
+        def describe() -> str:
+            done = f"{count} of {count_of(len(sources), 'image')} done"
+            return f"{done}; the same command with --resume (and without --overwrite) goes on"
+
+        with say_when_interrupted(describe):
+            outcomes = declump.batch.run(
+                sources, out, options,
+                jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
+            )  # fmt: skip
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     summary = {
         "images": len(outcomes),
@@ -143,6 +164,15 @@ def segment(
         raise typer.Exit(1)
 
 
+def _beside(images: Sequence[str]) -> Path:
+    """Give the folder that results of one image, or of one folder of images, go to unless another is named."""
+    path = Path(images[0])
+    if len(images) > 1 or not path.exists():
+        raise typer.BadParameter("give a folder for the results of several images", param_hint="'-o' / '--out'")
+    path = path.resolve()
+    return path.with_name(f"{path.stem if path.is_file() else path.name}-declump")
+
+
 def _command(images: Sequence[str], options: declump.batch.Options) -> str:
     """Give the command without what changes no result, so that it is the same however the run came to its end."""
     words = ["declump", "segment", *map(str, images)]
@@ -160,9 +190,9 @@ def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
     """Everything a program may want to know of an image; what is undefined is None."""
     record = outcome.record or {}
     return {
-        "path": outcome.source.path.as_posix(),
+        "path": outcome.source.shown_path,
         "page": outcome.source.page,
-        "name": outcome.source.name,
+        "name": printable(outcome.source.name),
         "status": outcome.status,
         "reason": outcome.reason,
         "cells": outcome.cells if record else None,
@@ -171,6 +201,7 @@ def _facts(outcome: declump.batch.Outcome) -> dict[str, Any]:
         "pixel_size_from": record.get("pixel_size_from"),
         "warnings": record.get("warnings", []),
         "earlier": outcome.earlier,
+        "again": outcome.again,
         "seconds": round(outcome.seconds, 3),
     }
 
@@ -192,7 +223,7 @@ def count_cells(outcome: declump.batch.Outcome) -> str:
 
 def _reason(outcome: declump.batch.Outcome) -> str:
     """Why an image failed, without its path where that stands before it anyway."""
-    return outcome.reason.removeprefix(f"{outcome.source.path} ")
+    return outcome.reason.removeprefix(f"{outcome.source.shown_path} ")
 
 
 def _print_json(record: dict[str, Any]) -> None:

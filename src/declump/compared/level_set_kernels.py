@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import TAU, Floats
 
 OUTSIDE, RING, BAND = 0, 1, 2
 """Marks of pixels: nothing is done, derivatives are taken, the function changes."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mark_band(phi: Floats, reach: int, marks: NDArray[np.uint8], band: NDArray[np.int32]) -> int:
     """Mark the pixels near the outline and list them, ring and band alike; gives their number.
 
@@ -43,7 +43,7 @@ def mark_band(phi: Floats, reach: int, marks: NDArray[np.uint8], band: NDArray[n
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def flow(
     phi: Floats,
     edge: Floats,

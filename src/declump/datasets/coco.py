@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from declump.datasets.annotated import AnnotatedImage
+from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.coco_masks import decode_segmentation
 from declump.io.images import read_image
 
@@ -84,8 +85,8 @@ def _read_document(path: Path) -> dict[str, list[dict[str, Any]]]:
         raise FileNotFoundError(f"There is no file {path}; the COCO reader needs a JSON file.")
     try:
         document = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} cannot be read as JSON: {error}") from error
+    except BROKEN as error:
+        raise ValueError(f"{path} cannot be read as JSON: {reason_of(error)}") from error
     for key, fields in _FIELDS.items():
         entries = document.get(key) if isinstance(document, dict) else None
         if not isinstance(entries, list):
@@ -131,8 +132,9 @@ def _read_annotated(
             crop = decode_segmentation(annotation.get("segmentation"), (height, width))
             if is_cell and not crop.area:
                 raise ValueError("the cell covers no pixel; remove it or draw its mask.")
-        except ValueError as error:
-            raise ValueError(f"{path}: annotation {annotation['id']} of {entry['file_name']}: {error}") from error
+        except BROKEN as error:
+            where = f"{path}: annotation {annotation['id']} of {entry['file_name']}"
+            raise ValueError(f"{where}: {reason_of(error)}") from error
         target = next(free) if is_cell else union
         target[crop.box] |= crop.mask
     return AnnotatedImage.from_union(entry["file_name"], image, cells, union)

@@ -40,8 +40,8 @@ class RayProposer:
     model : str or Path
         ``"default"``, or an ONNX file of ``declump train rays``; opened at the first proposal.
     diameter : float, optional
-        Usual diameter of a nucleus in pixels; by default that of the training images, unless the nuclei of the
-        regions are much smaller or larger.
+        Usual diameter of a nucleus in pixels; by default that of the regions, or where they have none that of the
+        training images, unless their nuclei are much smaller or larger.
     """
 
     image: ImageChannels
@@ -55,7 +55,8 @@ class RayProposer:
         model = open_model(model_path(self.model, "rays.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
-        view = layout.view(resolution(regions.nuclei, self.diameter, layout.nucleus_diameter))
+        known = regions.diameter if self.diameter is None else self.diameter
+        view = layout.view(resolution(regions.nuclei, layout.nucleus_diameter) if known is None else known)
         around = self._surroundings(regions, view.step)
         output = np.empty((len(regions.seeds), 2, layout.angles))
         for index, seed in enumerate(regions.seeds):
@@ -98,7 +99,7 @@ def propose_rays(
     Evidence
         With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
-    return RayProposer(ImageChannels(np.asarray(image)), model, diameter).propose(regions)
+    return RayProposer(ImageChannels(np.asanyarray(image)), model, diameter).propose(regions)
 
 
 def _near_seeds(seeds: NDArray[np.float64], index: int, view: View) -> NDArray[np.float64]:

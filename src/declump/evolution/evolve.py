@@ -66,7 +66,8 @@ def evolve(
         What is known of the objects beside the mask: proposals of their outlines, one row a seed, and of the number of
         layers, each with its standard deviation. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
-        What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
+        What shapes to expect: ``"default"`` (cervical cells; with a setting of the paper ``"paper"``, the same cells
+        without turned and mirrored copies), another name (:meth:`ShapePrior.load`), the path of a file, or a prior.
     setting : "joint", "paper", "paper-each" or Settings
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
         unusual shapes. ``"paper"``: the published method, cells aligned once, then their shapes alone evolve.
@@ -106,9 +107,11 @@ def evolve(
     (2, (2, 120, 170), True)
     """
     mask, pixels = check_mask(mask), seed_pixels(seeds, np.shape(mask))
-    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     chosen = find_settings(setting)
+    prior = find_prior(prior, chosen)
     if evidence is not None:
+        if not isinstance(evidence, Evidence):
+            raise TypeError(f"the evidence is an Evidence, or None; given was {evidence!r}")
         evidence.check(len(pixels), mask.shape)
     if scale is not None and not 0 < scale * prior.mean.mean() <= MAX_IN_IMAGE * np.sqrt(mask.size):
         raise ValueError(
@@ -208,6 +211,13 @@ def find_settings(setting: str | Settings) -> Settings:
     return SETTINGS[setting]
 
 
+def find_prior(prior: ShapePrior | str | Path, settings: Settings) -> ShapePrior:
+    """Give the prior that is meant; the default of a reading of the paper has no turned and mirrored copies."""
+    if isinstance(prior, ShapePrior):
+        return prior
+    return ShapePrior.load("paper" if str(prior) == "default" and settings.alignment != "joint" else prior)
+
+
 def evolve_at_resolution(
     clump: Clump,
     prior: ShapePrior,
@@ -216,9 +226,22 @@ def evolve_at_resolution(
     evidence: Evidence | None,
     solver: Solver = evolve_clump,
 ) -> Evolution:
-    """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n."""
+    """Evolve a clump, of very large objects on every n-th pixel; on the way its discrepancy counts each for n x n.
+
+    Outlines that outgrow the room they were given are evolved again with more: beyond it nothing would be counted.
+    """
+    room = int(ROOM * scale * prior.mean.mean())
+    evolution = _evolve_in_room(clump.with_room(room), prior, settings, scale, evidence, solver)
+    while (needed := clump.reach_beyond(evolution.radii)) > room:
+        room = max(needed, 2 * room)
+        evolution = _evolve_in_room(clump.with_room(room), prior, settings, scale, evidence, solver)
+    return evolution
+
+
+def _evolve_in_room(
+    clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None, solver: Solver
+) -> Evolution:
     size = scale * prior.mean.mean()
-    clump = clump.with_room(int(ROOM * size))
     own = None if evidence is None else evidence.restrict(clump)
     stride = min(int(np.ceil(size / MAX_RADIUS)), *clump.mask.shape)
     if stride == 1:
@@ -237,7 +260,7 @@ def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size:
     """Snap outlines to the edge of the clump, if the settings say so and that explains it no worse."""
     if not settings.snap:
         return evolution
-    clump = clump.with_room(int(ROOM * size))
+    clump = clump.with_room(max(int(ROOM * size), clump.reach_beyond(evolution.radii)))
     radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap)
     left = clump.discrepancy(radii)
     return (

@@ -1,18 +1,22 @@
-"""From an image file to arrays: PNG, JPEG and TIFF, told apart by their first bytes, not by their names."""
+"""From an image file to arrays: PNG, JPEG, TIFF and a few more, told apart by their first bytes, not by their names."""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
+
+from declump.errors import printable
 
 ACCEPTED = "PNG, JPEG or TIFF"
 _SIGNATURES = {
@@ -22,7 +26,27 @@ _SIGNATURES = {
     b"MM\0*": "TIFF",
     b"II+\0": "TIFF",
     b"MM\0+": "TIFF",
+    b"BM": "BMP",
+    b"RIFF": "WEBP",
+    b"\0\0\0\x0cjP  ": "JPEG2000",
+    b"\xff\x4f\xff\x51": "JPEG2000",
 }
+ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".jp2", ".j2k")
+"""What names of files that can be read end on."""
+_TURNS: dict[int, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    2: lambda pixels: pixels[:, ::-1],
+    3: lambda pixels: pixels[::-1, ::-1],
+    4: lambda pixels: pixels[::-1],
+    5: lambda pixels: pixels.swapaxes(0, 1),
+    6: lambda pixels: np.rot90(pixels, -1),
+    7: lambda pixels: pixels[::-1, ::-1].swapaxes(0, 1),
+    8: lambda pixels: np.rot90(pixels),
+}
+"""How pixels are laid out again that a camera stored turned or mirrored, by the number that EXIF and TIFF give it."""
+MAX_PIXELS = 178_000_000
+"""Of an image in a file: more would not fit into the memory of most machines, and Pillow refuses it, too."""
+_ORIENTATION, _SIDEWAYS = 274, (5, 6, 7, 8)
+"""Number of the tag that says how an image is stored, and its values where rows are columns."""
 _KEPT_MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "F", "RGB", "RGBA")
 """Modes of Pillow whose pixels are taken as they are; palettes, CMYK and the like are converted to colour."""
 
@@ -70,7 +94,7 @@ def count_planes(path: Path) -> int:
     if name != "TIFF":
         return 1
     with _explain_errors(path, name), open_tiff(path) as file:
-        return len(_list_planes(file))
+        return len(_list_planes(file, path))
 
 
 def decode_plane(path: Path, number: int) -> NDArray[Any]:
@@ -83,10 +107,19 @@ def decode_plane(path: Path, number: int) -> NDArray[Any]:
     if name != "TIFF":
         return decode_single_page(path)
     with _explain_errors(path, name), open_tiff(path) as file:
-        planes = _list_planes(file)
-        if not 1 <= number <= len(planes):
-            raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
-        return planes[number - 1].decode(path)
+        return _find_plane(file, path, number).decode(path)
+
+
+def measure_plane(path: Path, number: int) -> tuple[int, int]:
+    """Rows and columns of one image of a file, counted from 1, without decoding it."""
+    name = find_format(path)
+    with _explain_errors(path, name):
+        if name == "TIFF":
+            with open_tiff(path) as file:
+                return _find_plane(file, path, number).shape
+        with _open_with_pillow(path, name) as file:
+            turned = file.getexif().get(_ORIENTATION, 1) in _SIDEWAYS
+            return (file.width, file.height) if turned else (file.height, file.width)
 
 
 @contextmanager
@@ -126,14 +159,23 @@ class _Plane:
     inverted: bool = False
     layer: int | None = None
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        keyframe = self.pages[0].keyframe
+        turned = self.layer is None and _orientation(keyframe) in _SIDEWAYS
+        sides = keyframe.imagelength, keyframe.imagewidth
+        return (sides[1], sides[0]) if turned else sides
+
     def decode(self, path: Path) -> NDArray[Any]:
+        if any(page is None for page in self.pages):
+            raise ValueError("a page that its description tells of is missing")
+        _check_pixels(path, *self.shape)
         if self.layer is not None:
             import tifffile
 
             (page,) = self.pages
             return np.array(tifffile.memmap(path, mode="r").reshape(-1, *page.shape)[self.layer])
-        if any(page is None for page in self.pages):
-            raise ValueError("a page that its description tells of is missing")
         channels = [self._decode_page(path, page) for page in self.pages]
         if len(channels) == 1:
             return channels[0]
@@ -164,11 +206,36 @@ def _list_pages(file: Any) -> Iterator[_Plane]:
         yield _Plane((page,), inverted=page.photometric.name == "MINISWHITE" and not raw)
 
 
-def _list_planes(file: Any) -> list[_Plane]:
+def _list_planes(file: Any, path: Path) -> list[_Plane]:
     """Pages that are images: those of an OME-TIFF by its description, of another all but reduced copies."""
     if file.is_ome:
+        _check_description(file, path)
         return [plane for series in file.series for plane in _group_channels(series)]
     return [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
+
+
+def _find_plane(file: Any, path: Path, number: int) -> _Plane:
+    planes = _list_planes(file, path)
+    if not 1 <= number <= len(planes):
+        raise _RefusedError(f"{path} has {len(planes)} pages, counted from 1; there is none of number {number}")
+    return planes[number - 1]
+
+
+def _check_description(file: Any, path: Path) -> None:
+    """Refuse an OME-TIFF that tells of more planes than it can hold, or of planes in other files."""
+    root = ElementTree.fromstring(file.ome_metadata)
+    elements = [(element.tag.rpartition("}")[2], element) for element in root.iter()]
+    for tag, element in elements:
+        other = element.get("FileName", path.name)
+        if tag == "UUID" and element.text != root.get("UUID") and other != path.name:
+            raise _RefusedError(
+                f"{path} has planes in another file ({printable(other)}), which is not opened; save them in one file"
+            )
+    samples = max(page.keyframe.samplesperpixel for page in file.pages[:1])
+    told = sum(math.prod(int(element.get(f"Size{axis}", 1)) for axis in "ZCT") for tag, element in elements
+               if tag == "Pixels")  # fmt: skip
+    if told > samples * len(file.pages):
+        raise _RefusedError(f"{path} tells of {told} planes, but its pages are {len(file.pages)}; save it again")
 
 
 def _group_channels(series: Any) -> Iterator[_Plane]:
@@ -197,6 +264,7 @@ def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
         pixels = np.moveaxis(pixels, 0, -1)
     elif axes not in ("YX", "YXS"):
         raise ValueError(f"its axes are {axes}, not rows and columns")
+    pixels = np.asarray(_TURNS.get(_orientation(page.keyframe), np.asarray)(pixels))
     if inverted:
         return np.asarray(~pixels if pixels.dtype.kind in "bu" else pixels.max() - pixels)
     if page.keyframe.photometric.name == "PALETTE":
@@ -205,17 +273,42 @@ def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
     return pixels
 
 
-def _decode_with_pillow(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
-    import warnings
+def _orientation(page: Any) -> int:
+    """How a page of a TIFF is stored, by its tag; 1 for upright."""
+    tag = page.tags.get(_ORIENTATION)
+    return 1 if tag is None else int(tag.value)
 
-    from PIL import Image, ImageSequence
+
+def _decode_with_pillow(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
+    from PIL import ImageOps, ImageSequence
+
+    with _open_with_pillow(path, name) as file:
+        for page in islice(ImageSequence.Iterator(file), first, None):
+            kept = page.mode in _KEPT_MODES
+            picture = page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB")
+            yield np.array(ImageOps.exif_transpose(picture))
+
+
+@contextmanager
+def _open_with_pillow(path: Path, name: str) -> Iterator[Any]:
+    from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        with Image.open(path, formats=(name,)) as file:
-            for page in islice(ImageSequence.Iterator(file), first, None):
-                kept = page.mode in _KEPT_MODES
-                yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
+        try:
+            with Image.open(path, formats=(name,)) as file:
+                _check_pixels(path, file.height, file.width)
+                yield file
+        except Image.DecompressionBombError as error:
+            raise _RefusedError(f"{path} has more pixels than can be read at once ({error}); divide it") from error
+
+
+def _check_pixels(path: Path, height: int, width: int) -> None:
+    if height * width > MAX_PIXELS:
+        raise _RefusedError(
+            f"{path} has {height} x {width} pixels, more than the {MAX_PIXELS // 10**6} million that are read at once; "
+            "divide it"
+        )
 
 
 @contextmanager

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format
+from declump.errors import BROKEN
+from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format, measure_plane
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
@@ -39,6 +39,8 @@ def read_image(path: str | Path, *, page: int | None = None) -> NDArray[Any]:
         If it cannot be read, has several pages or another number of channels, or holds NaN or infinity.
     """
     path = Path(path)
+    if page is not None and page < 1:
+        raise ValueError(f"the pages of {path} are counted from 1; there is none of number {page}")
     if page is None and count_planes(path) > 1:
         raise ValueError(f"{path} has more than one page; say which one you mean, or save it as a file of its own")
     pixels, _ = _split_opacity(decode_plane(path, page or 1), path)
@@ -59,6 +61,11 @@ def count_images(path: str | Path) -> int:
         If it cannot be read.
     """
     return count_planes(Path(path))
+
+
+def read_size(path: str | Path, *, page: int | None = None) -> tuple[int, int]:
+    """Read how many rows and columns a picture has, without the picture; see :func:`read_image`."""
+    return measure_plane(Path(path), page or 1)
 
 
 def read_mask(path: str | Path) -> NDArray[np.bool_]:
@@ -224,7 +231,7 @@ def _load_masks(path: Path) -> NDArray[Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             masks = np.asarray(archive["masks"])
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (*BROKEN, OSError) as error:
         raise ValueError(f"{path} is no .npz file with an array 'masks' of numbers; write one by np.savez") from error
     if masks.ndim != 3 or len(masks) == 0:
         raise ValueError(f"'masks' in {path} has shape {masks.shape}; give at least one mask, as (N, H, W)")

@@ -92,8 +92,10 @@ def measure(
     >>> cells["equivalent_diameter_um"].round(1).tolist(), cells["overlap_area_share"].round(2).tolist()
     ([20.0, 20.0], [0.39, 0.39])
     """
-    if pixel_size is not None and not (np.isfinite(pixel_size) and pixel_size > 0):
-        raise ValueError(f"the pixel size is a number of micrometres > 0; given was {pixel_size}")
+    if pixel_size is not None and not 1e-6 < pixel_size < 1e6:
+        raise ValueError(
+            f"the pixel size is a number of micrometres > 0, between a millionth and a million; given was {pixel_size}"
+        )
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
     covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
     cells = {

@@ -13,7 +13,7 @@ from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import evolve, find_settings
+from declump.evolution.evolve import evolve, find_prior, find_settings
 from declump.evolution.settings import Settings
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -63,9 +63,10 @@ def segment(
     prior, setting, progress
         See :func:`evolve`.
     pixel_size : float, optional
-        Micrometres a pixel; tells how large nuclei are. Options of the regions have their own, and their own diameter.
+        Micrometres a pixel: a first guess of how large nuclei are, which the image may contradict (with a warning).
+        Options of the regions have their own, and their own diameter.
     diameter : float, optional
-        Usual diameter of a nucleus in pixels; goes before ``pixel_size``.
+        Usual diameter of a nucleus in pixels; by default it is found in the image.
     judge : str or Path, optional
         What tells nuclei from leukocytes and debris; see :func:`declump.find_regions`.
     min_nucleus : float, optional
@@ -78,13 +79,14 @@ def segment(
         judge looked, with ``nucleus_probability``, and with what is no nucleus in ``others``.
     """
     options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus)
-    picture = ImageChannels(np.asarray(image))
+    picture = ImageChannels(np.asanyarray(image))
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
-    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
+    settings = find_settings(setting)
+    prior = find_prior(prior, settings)
     if evidence is None:
-        evidence = DEFAULT_EVIDENCE if find_settings(setting).ray_weight > 0 else "clump"
+        evidence = DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump"
     if isinstance(evidence, str):
-        proposer = RayProposer(picture, rays, options.nucleus_diameter)
+        proposer = RayProposer(picture, rays, options.diameter)
         if "rays" in evidence:
             found = confirm_candidates(found, proposer, min_nucleus=options.min_nucleus)
             found = join_nuclei_of_one_cell(found, proposer)

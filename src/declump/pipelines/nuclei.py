@@ -71,7 +71,7 @@ def segment_nuclei(
     (2, True)
     """
     options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
-    found = get_regions(ImageChannels(np.asarray(image)), regions if isinstance(regions, Regions) else options)
+    found = get_regions(ImageChannels(np.asanyarray(image)), regions if isinstance(regions, Regions) else options)
     return evolve_nuclei(found.nuclei, prior=prior, progress=progress)
 
 

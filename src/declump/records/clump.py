@@ -57,6 +57,17 @@ class Clump:
             union |= contours.to_mask(seed, outline, self.mask.shape)
         return int(np.count_nonzero(union != self.mask))
 
+    def reach_beyond(self, radii: NDArray[np.float64]) -> int:
+        """How many pixels outlines (n, K) reach beyond the crop, as far as there is an image."""
+        rows, columns = contours.directions(radii.shape[1])
+        farthest = 0
+        for axis, direction in enumerate((rows, columns)):
+            places = self.seeds[:, axis, None] + radii * direction
+            before, behind = -places.min(initial=0), places.max(initial=0) - (self.mask.shape[axis] - 1)
+            left = self.image_shape[axis] - self.origin[axis] - self.mask.shape[axis]
+            farthest = max(farthest, min(int(np.ceil(before)), self.origin[axis]), min(int(np.ceil(behind)), left))
+        return farthest
+
     def with_room(self, margin: int) -> Clump:
         """Give the clump in a crop that is wider by a margin, as far as the image goes, for outlines that reach out."""
         room = [
@@ -101,6 +112,8 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
 
 def check_mask(mask: ArrayLike) -> NDArray[np.bool_]:
     """Give a mask as (H, W) bool, or say what is wrong with it."""
+    if isinstance(mask, np.ma.MaskedArray):
+        raise ValueError("the clump mask is a masked array, whose mask is not heeded; give mask.filled(False)")
     mask = np.asarray(mask)
     if mask.ndim != 2 or mask.size == 0:
         raise ValueError(f"the clump mask is a non-empty (H, W) array; given was one of shape {mask.shape}")
@@ -114,6 +127,8 @@ def check_mask(mask: ArrayLike) -> NDArray[np.bool_]:
 
 def seed_pixels(seeds: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Give the pixels (N, 2) that hold the seeds, or say what is wrong with them."""
+    if isinstance(seeds, np.ma.MaskedArray):
+        raise ValueError("the seeds are a masked array, whose mask is not heeded; give those that are meant")
     seeds = np.asarray(seeds, dtype=np.float64)
     if seeds.size == 0:
         return np.empty((0, 2), dtype=np.int64)

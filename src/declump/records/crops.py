@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from declump import run_lengths
 from declump.shapes import contours
 
+MAX_CROSSINGS = 20_000_000
+"""Of an outline with the rows of an image: a cell has two a row, and what is drawn by hand not many more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Crop:
@@ -118,6 +121,11 @@ def crop_polygon(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
     Returns
     -------
     Crop
+
+    Raises
+    ------
+    ValueError
+        If it goes up and down so often that filling it would take all memory.
     """
     ends = np.stack([outline, np.roll(outline, -1, axis=0)])
     upper, lower = np.where(ends[:1, :, :1] <= ends[1:, :, :1], ends, ends[::-1])
@@ -125,6 +133,8 @@ def crop_polygon(outline: NDArray[np.float64], shape: tuple[int, int]) -> Crop:
     lengths = stop - first
     if not lengths.any():
         return Crop.nothing()
+    if lengths.sum() > MAX_CROSSINGS:
+        raise ValueError(f"an outline crosses rows of the image {lengths.sum()} times, at most {MAX_CROSSINGS} can be")
     # One entry for each row that an edge crosses, and there the first column at or right of the crossing.
     edge = np.repeat(np.arange(len(outline)), lengths)
     rows = np.arange(len(edge)) + (first - np.cumsum(lengths) + lengths)[edge]

@@ -56,9 +56,3 @@ def write_bytes(path: Path, content: bytes) -> None:
 def fingerprint(content: Any) -> str:
     """Short name that tells content apart from any other."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def file_digest(path: Path) -> str:
-    """Tell the content of a file apart from any other."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

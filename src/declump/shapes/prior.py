@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump._files import atomic_file
+from declump.errors import BROKEN, reason_of
 from declump.shapes.contours import MIN_RAYS
 from declump.shapes.examples import ShapeExamples
 from declump.shapes.named import MADE, NAMES, find_shipped
@@ -123,7 +123,12 @@ class ShapePrior:
         """
         kept = ~radii.cut if isinstance(radii, ShapeExamples) else slice(None)
         examples = np.asarray(radii, dtype=np.float64)
-        if examples.ndim != 2 or not np.isfinite(examples).all() or (examples.size and examples.min() < 0):
+        if (
+            examples.ndim != 2
+            or not examples.shape[1]
+            or not np.isfinite(examples).all()
+            or (examples.size and examples.min() < 0)
+        ):
             raise ValueError("shape examples are an (N, K) array of finite radii >= 0; these are not")
         importance = np.ones(len(examples)) if weights is None else np.asarray(weights, dtype=np.float64)
         if importance.shape != (len(examples),) or not np.isfinite(importance).all() or np.any(importance < 0):
@@ -173,9 +178,10 @@ class ShapePrior:
         Parameters
         ----------
         source : str or Path
-            A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"nucleus"`` (their
-            nuclei), ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path
-            of a file that :meth:`save` wrote.
+            A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"paper"`` (the same
+            cells as the paper has them, without turned and mirrored copies and reach), ``"nucleus"`` (their nuclei),
+            ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path of a
+            file that :meth:`save` wrote.
 
         Returns
         -------
@@ -198,17 +204,8 @@ class ShapePrior:
                     reach = ReachModel(np.array(weights), float(intercept), float(spread))
                 examples = arrays.get("examples")
             return cls(mean, modes, variances, reach, card, examples)
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            EOFError,
-            OSError,
-            RuntimeError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
-            raise ValueError(f"{path} is not a prior that declump wrote ({error})") from error
+        except (*BROKEN, OSError) as error:
+            raise ValueError(f"{path} is not a prior that declump wrote ({reason_of(error)})") from error
 
 
 def add_turned_copies(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64]:

@@ -12,16 +12,18 @@ import numpy as np
 import torch
 
 from declump._files import atomic_file
+from declump.models import load_onnxruntime
 from declump.training.judge.network import Judge
 from declump.training.rays.network import Proposer
 from declump.training.regions.network import RegionNetwork
+from declump.training.regions.published import PublishedNetwork
 
 AGREEMENT = 1e-4
 """Largest difference allowed between what torch and onnxruntime answer."""
 
 
 def export(
-    network: RegionNetwork | Proposer | Judge,
+    network: RegionNetwork | PublishedNetwork | Proposer | Judge,
     path: Path,
     card: Mapping[str, Any],
     *,
@@ -32,7 +34,7 @@ def export(
 
     Parameters
     ----------
-    network : RegionNetwork, Proposer or Judge
+    network : RegionNetwork, PublishedNetwork, Proposer or Judge
         One input, ``image``, one output, ``answer``. What it has to be run with is written in the card, too: its
         ``constants``, a mapping.
     path : Path
@@ -45,13 +47,13 @@ def export(
         Axes of input and output that may have any length, with their names.
     """
     import onnx
-    import onnxruntime
 
     network.eval()
     example = torch.from_numpy(np.random.default_rng(0).random(shape, dtype=np.float32))
     with atomic_file(path) as draft:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs one more package
+            warnings.filterwarnings("ignore", "Constant folding", UserWarning)
             torch.onnx.export(
                 network,
                 (example,),
@@ -66,7 +68,7 @@ def export(
         entry = model.metadata_props.add()
         entry.key, entry.value = "card", json.dumps({**network.constants, **card}, sort_keys=True)
         onnx.save(model, draft)
-        session = onnxruntime.InferenceSession(str(draft), providers=["CPUExecutionProvider"])
+        session = load_onnxruntime().InferenceSession(str(draft), providers=["CPUExecutionProvider"])
         with torch.no_grad():
             difference = np.abs(session.run(None, {"image": example.numpy()})[0] - network(example).numpy()).max()
         if not difference <= AGREEMENT:

@@ -71,5 +71,14 @@ def test_pyarrow_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         raise ImportError(name)
 
     monkeypatch.setattr(extras, "import_module", missing)
-    with pytest.raises(ValueError, match=r"needs pyarrow: install declump with the extra 'tables'"):
+    with pytest.raises(ValueError, match=r"needs pyarrow: install it by pip install .*\[tables\]"):
         parquet_table.write(Result(segmentation()), tmp_path / "cells.parquet")
+
+
+def test_no_text_is_a_formula_to_a_spreadsheet(tmp_path: Path) -> None:
+    csv_table.write_table(
+        {"name": ["=cmd|'/c calc'!A1", "+1", "-a", "@b", "a=b"], "value": [-1.5, -2, 0, 1, 2]}, tmp_path / "t.csv"
+    )
+    rows = list(csv.reader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))[1:]
+    assert [name[0] for name, _ in rows] == ["'", "'", "'", "'", "a"]
+    assert [value for _, value in rows] == ["-1.5", "-2", "0", "1", "2"]

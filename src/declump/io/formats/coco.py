@@ -13,7 +13,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.coco_masks import decode_polygon, decode_segmentation, encode_segmentation
+from declump.io.formats.parts.documents import check_size, read_json
 from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_outlines, from_pixels
 from declump.io.formats.parts.result import DECIMALS, Result
@@ -21,8 +23,6 @@ from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 FILE = "coco.json"
-PICTURE = "image.png"
-"""Name of the picture in the file: a segmentation does not know it."""
 
 
 def write(result: Result, path: Path) -> None:
@@ -50,7 +50,7 @@ def write(result: Result, path: Path) -> None:
     document = {
         "info": {"description": "cells found by declump", "declump": make_metadata(segmentation, "coco")},
         "licenses": [],
-        "images": [{"id": 1, "file_name": PICTURE, "height": height, "width": width}],
+        "images": [{"id": 1, "file_name": result.picture, "height": height, "width": width}],
         "categories": [{"id": 1, "name": "cell", "supercategory": "cell"}],
         "annotations": annotations,
     }
@@ -69,11 +69,11 @@ def read(path: Path) -> Segmentation:
         If it is no COCO file of one image.
     """
     try:
-        document = json.loads(path.read_bytes())
+        document = read_json(path)
         images = document["images"]
         if len(images) != 1:
             raise ValueError(f"it has {len(images)} images; keep one")
-        shape = int(images[0]["height"]), int(images[0]["width"])
+        shape = check_size(images[0]["height"], images[0]["width"])
         annotations = sorted(
             (item for item in document["annotations"] if not item.get("iscrowd")), key=lambda item: int(item["id"])
         )
@@ -84,9 +84,8 @@ def read(path: Path) -> Segmentation:
         if all("outline" in annotations[index] for index in seen):
             return from_outlines([decode_polygon(annotations[index]["outline"][0]) for index in seen], shape, known)
         return from_pixels([cells[index] for index in seen], shape, known)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise ValueError(f"{path} is no COCO file that declump can read ({reason})") from error
+    except BROKEN as error:
+        raise ValueError(f"{path} is no COCO file that declump can read ({reason_of(error)})") from error
 
 
 def _pixels(segmentation: object, shape: tuple[int, int]) -> Crop:

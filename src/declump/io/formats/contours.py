@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.errors import BROKEN, reason_of
+from declump.io.formats.parts.documents import check_size, read_json
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.records.crops import crop_labels, crop_runs
 from declump.records.others import Others
@@ -90,20 +92,19 @@ def read(path: Path) -> Segmentation:
     if not path.is_file():
         raise FileNotFoundError(f"there is no contours file {path}; give the contours.json of a results folder")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         if content["format"] != _FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         if content["version"] > VERSION:
             raise ValueError(f"it has version {content['version']}, this declump reads up to {VERSION}")
         return _parse_segmentation(content)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise ValueError(f"{path} is no contours file that declump can read ({reason})") from error
+    except BROKEN as error:
+        raise ValueError(f"{path} is no contours file that declump can read ({reason_of(error)})") from error
 
 
 def _parse_segmentation(content: dict[str, Any]) -> Segmentation:
     cells, (height, width) = content["cells"], content["shape"]
-    shape = int(height), int(width)
+    shape = check_size(height, width)
     radii = np.array([cell["radii"] for cell in cells], dtype=np.float64).reshape(len(cells), content["rays"])
     return Segmentation(
         shape=shape,

@@ -13,6 +13,9 @@ FILE = "cells.csv"
 DIGITS = 9
 """Significant digits of a number that is not whole: enough for a thousandth of a pixel in the largest slide."""
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a text for a formula; an apostrophe before it says that it is none."""
+
 
 def write(result: Result, path: Path) -> None:
     """Write a header and a row for each cell."""
@@ -32,5 +35,7 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULAS) else value
     # Adding 0 makes a plain 0 of a negative one.
     return f"{value + 0.0:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.formats.parts.extras import require
+from declump.errors import BROKEN, reason_of
+from declump.io.formats.parts.documents import check_size
 from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_outlines
 from declump.io.formats.parts.result import Result
@@ -29,6 +28,8 @@ from declump.records.segmentation import Segmentation
 FILE = "rois.zip"
 LIMITS = -5000, 60535
 """Coordinates that ImageJ's files can hold."""
+MAX_ROI = 2**24
+"""Bytes of an outline of two million points; what unpacks to more is none."""
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -38,7 +39,7 @@ def write(result: Result, path: Path) -> None:
     Raises
     ------
     ValueError
-        If roifile is not installed, or a cell lies farther from the corner of the image than ImageJ can say.
+        If a cell lies farther from the corner of the image than ImageJ can say.
     """
     segmentation, roifile = result.segmentation, _roifile()
     with zipfile.ZipFile(path, "w") as archive:
@@ -59,7 +60,7 @@ def read(path: Path) -> Segmentation:
     Raises
     ------
     ValueError
-        If declump did not write the archive, or roifile is not installed.
+        If declump did not write the archive.
     """
     roifile = _roifile()
     cells: dict[str, NDArray[np.float64]] = {}
@@ -67,17 +68,22 @@ def read(path: Path) -> Segmentation:
     try:
         with zipfile.ZipFile(path) as archive:
             height, width = json.loads(archive.comment)["size"]
-            for name in archive.namelist():
-                if (parts := re.fullmatch(r"(\d+)-(cell|nucleus)\.roi", name)) is None:
+            check_size(height, width)
+            for entry in archive.infolist():
+                if (parts := re.fullmatch(r"(\d{1,9})-(cell|nucleus)\.roi", entry.filename)) is None:
                     continue
-                points = roifile.ImagejRoi.frombytes(archive.read(name)).coordinates()
+                if entry.file_size > MAX_ROI:
+                    raise ValueError(f"{entry.filename} has {entry.file_size} bytes")
+                points = roifile.ImagejRoi.frombytes(archive.read(entry)).coordinates()
                 outline = np.asarray(points, dtype=np.float64)[:, ::-1] - 0.5
                 if parts[2] == "cell":
                     cells[parts[1]] = outline
                 else:
                     nuclei[parts[1]] = crop_polygon(outline, (height, width))
-    except (ValueError, LookupError, TypeError, struct.error, zlib.error, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no archive of ROIs that declump wrote, which say the size of the image") from error
+    except (*BROKEN, OSError) as error:
+        raise ValueError(
+            f"{path} is no archive of ROIs that declump wrote, which say the size of the image ({reason_of(error)})"
+        ) from error
     numbers = sorted(cells, key=int)
     return from_outlines(
         [cells[number] for number in numbers],
@@ -87,7 +93,9 @@ def read(path: Path) -> Segmentation:
 
 
 def _roifile() -> Any:
-    return require("roifile", "imagej", "the format 'imagej'")
+    import roifile
+
+    return roifile
 
 
 def _roi(roifile: Any, vertices: NDArray[np.float64], name: str) -> bytes:

@@ -9,6 +9,8 @@ library is needed to write them.
 from __future__ import annotations
 
 import json
+import os
+import re
 import zlib
 from itertools import product
 from pathlib import Path
@@ -24,6 +26,8 @@ from declump.io.formats.parts.result import Result
 FILE = "cells.ome.zarr"
 CHUNK = 1024
 NGFF = "0.4"
+_OWN = re.compile(r"(labels/(cells-\d+/|nuclei/|second-nuclei/)?)?(\.z(group|attrs)|0/(\.zarray|[\d/]+))")
+"""Names of files in the folder."""
 _COLOURS = {"red": "FF0000", "green": "00FF00", "blue": "0000FF"}
 
 
@@ -46,6 +50,13 @@ def write(result: Result, path: Path) -> None:
         source = {} if image is None else {"source": {"image": "../../"}}
         label = {"image-label": {"version": NGFF, **source}}
         _write_group(path / "labels" / name, {**_write_multiscale(path / "labels" / name, name, plane), **label})
+
+
+def list_files(folder: Path) -> list[str]:
+    """Names, from the folder on, of the files in it that :func:`write` may have written; links are not followed."""
+    walked = [] if folder.is_symlink() else os.walk(folder)
+    names = ((Path(place) / name).relative_to(folder).as_posix() for place, _, files in walked for name in files)
+    return sorted(name for name in names if _OWN.fullmatch(name))
 
 
 def _write_image(folder: Path, pixels: NDArray[Any]) -> dict[str, Any]:

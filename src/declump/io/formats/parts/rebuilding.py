@@ -15,6 +15,8 @@ from declump.shapes import contours
 
 RAYS = 360
 """Radii of a cell that is rebuilt from pixels."""
+MAX_RAYS = 3600
+"""Radii of a cell that is rebuilt from an outline of more points."""
 
 
 def from_pixels(cells: Sequence[Crop], shape: tuple[int, int], nuclei: Sequence[Crop] | None = None) -> Segmentation:
@@ -49,7 +51,7 @@ def from_outlines(
         Row and column of the vertices of each cell, at least three; they may leave the image.
     """
     rays = max((len(outline) for outline in outlines), default=RAYS)
-    rays = max(rays, contours.MIN_RAYS)
+    rays = min(max(rays, contours.MIN_RAYS), MAX_RAYS)
     seeds, radii = [], []
     for index, outline in enumerate(outlines):
         inner = nuclei[index] if nuclei and nuclei[index].area else crop_polygon(outline, shape)
@@ -74,17 +76,30 @@ def _measure_radii(cell: Crop, seed: NDArray[np.float64], shape: tuple[int, int]
 
 
 def _find_crossings(outline: NDArray[np.float64], rays: int) -> NDArray[np.float64]:
-    """Distance (K,) of the outermost crossing of each ray from the origin with an outline; 0 where there is none."""
-    rows, columns = (part[:, None] for part in contours.directions(rays))
-    edge_rows, edge_columns = (np.roll(outline, -1, axis=0) - outline).T
-    start_rows, start_columns = outline.T
+    """Distance (K,) of the outermost crossing of each ray from the origin with an outline; 0 where there is none.
+
+    An edge is tried with the rays that it can meet only, so that the time grows with points and rays, not their
+    product.
+    """
+    turns = np.arctan2(outline[:, 0], outline[:, 1]) * (rays / (2 * np.pi))
+    swept = (np.roll(turns, -1) - turns + rays / 2) % rays - rays / 2
+    # A ray on either side more than the angles say, against rounding errors.
+    first = np.floor(np.minimum(turns, turns + swept)).astype(np.int64) - 1
+    counts = np.minimum(np.ceil(np.abs(swept)).astype(np.int64) + 4, rays)
+    edge = np.repeat(np.arange(len(outline)), counts)
+    ray = (first[edge] + np.arange(len(edge)) - (np.cumsum(counts) - counts)[edge]) % rays
+    rows, columns = (part[ray] for part in contours.directions(rays))
+    edge_rows, edge_columns = (np.roll(outline, -1, axis=0) - outline)[edge].T
+    start_rows, start_columns = outline[edge].T
     with np.errstate(divide="ignore", invalid="ignore"):
         slant = rows * edge_columns - columns * edge_rows
         distance = (start_rows * edge_columns - start_columns * edge_rows) / slant
         share = (start_rows * columns - start_columns * rows) / slant
     # A ray through a vertex must not slip between two edges by a rounding error.
     crosses = (slant != 0) & (share > -1e-9) & (share < 1 + 1e-9) & (distance > 0)
-    return np.asarray(np.where(crosses, distance, 0.0).max(axis=1))
+    farthest = np.zeros(rays)
+    np.maximum.at(farthest, ray[crosses], distance[crosses])
+    return farthest
 
 
 def _assemble(
