@@ -45,12 +45,12 @@ def segment_resized(image: np.ndarray, size: float, **how: Any) -> declump.Segme
     return declump.Segmentation(image.shape[:2], (found.seeds + 0.5) / size - 0.5, found.radii / size, found.clump)
 
 
-def unseen_models(name: str) -> dict[str, Path]:
-    """The models of the fold that kept an image aside."""
+def unseen_models(name: str) -> dict[str, Path] | None:
+    """The models of the fold that kept an image aside; None where there is no such fold."""
     for fold in "ab":
         if name in read_card(MODELS / f"regions-{fold}.onnx").get("held out", []):
             return {part: MODELS / f"{part}-{fold}.onnx" for part in ("regions", "rays", "judge")}
-    raise ValueError(f"every model saw {name}")
+    return None
 
 
 def score_frames(data: Path) -> list[str]:
@@ -60,6 +60,8 @@ def score_frames(data: Path) -> list[str]:
     scores: dict[str, list[Score]] = {name: [] for name in ways}
     for frame in declump.datasets.isbi2015.read(data / "isbi2015"):
         models = unseen_models(frame.name)
+        if models is None:
+            continue
         for name, how in ways.items():
             found = segment_resized(frame.image, **how, **models)
             scores[name].append(declump.score(frame.cells, found.masks))
@@ -73,7 +75,7 @@ def score_frames(data: Path) -> list[str]:
 
 def count_frames(data: Path) -> list[str]:
     """Rows of frames without known cells: how many are found at each size, and in grey."""
-    files = sorted((data / "cervix93").glob("frame*.png"))[::12] + sorted((data / "colour").glob("*.jpg"))[::3]
+    files = sorted((data / "cervix93").glob("frame*.png"))[::24] + sorted((data / "colour").glob("*.jpg"))[::5]
     rows = [
         "| cells found in | half the size | as it is | twice | F1, halved against as it is | F1, grey copy |",
         "|---|---|---|---|---|---|",
