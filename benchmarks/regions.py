@@ -44,7 +44,7 @@ def rows(
     clump, nucleus, nuclei = np.zeros(2), np.zeros(2), np.zeros(3)
     layers, scores = np.zeros((4, 2)), []
     for image, model, prior in cases:
-        regions = find_regions(image.image, model=model, refined=refined, cut_nuclei=cut)
+        regions = find_regions(image.image, model=model, refined=refined, cut_nuclei=cut, judge="none")
         result = declump.segment(image.image, regions=regions, prior=prior, evidence="clump")
         clump += dice(regions.clump, image.clump)
         nucleus += dice(regions.nuclei > 0, image.nucleus_labels > 0)
@@ -74,7 +74,7 @@ def annotate(smear: simulate.Smear) -> AnnotatedImage:
 def cervix93(folder: Path, model: str) -> str:
     counts = np.zeros(3)
     for path in sorted(folder.glob("frame*.png")):
-        regions = find_regions(io.read_image(path), model=model)
+        regions = find_regions(io.read_image(path), model=model, judge="none")
         points = np.loadtxt(path.with_suffix(".csv"), delimiter=",", ndmin=2)
         areas = np.bincount(regions.nuclei.ravel(), minlength=len(regions.seeds) + 1)[1:]
         distances = np.hypot(*(points[:, None] - regions.seeds[None]).transpose(2, 0, 1))

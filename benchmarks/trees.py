@@ -10,6 +10,7 @@ ratio. Accuracy is that of real frames with the models that did not see them.
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import subprocess
@@ -41,6 +42,8 @@ def measure(data: Path, tree: Path) -> dict[str, float]:
     how: dict[str, Any] = {}
     for frame, fold in frames:
         how = {"regions": models / f"regions-{fold}.onnx", "rays": models / f"rays-{fold}.onnx"}
+        if "judge" in inspect.signature(declump.segment).parameters:
+            how["judge"] = models / f"judge-{fold}.onnx"
         scores.append(declump.score(frame.cells, declump.segment(frame.image, **how).masks))
     pooled = declump.evaluation.pool(scores)
     for name in ("dice_all", "fno", "fdo", "aji"):

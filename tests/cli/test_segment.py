@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tifffile
-from PIL import Image
+from PIL import Image, ImageFilter
 
 import declump
 from declump import simulate
@@ -46,7 +46,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: Path) -> None:
     formats = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
     ended = run("segment", folder, "-o", tmp_path / "out", *QUICK, "--format", formats)
-    assert ended.returncode == 0 and ended.stderr == "", ended.stderr
+    assert ended.returncode == 0, ended.stderr
+    warned = {Path(line.split(": ")[2]).name: line.split(": ")[3] for line in ended.stderr.splitlines()}
+    assert warned == {"blank.png": "no cell was found in it", "dot.png": "no cell was found in it"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "colour", "inverted", "onebit", "deep", "blank", "dot", "run.json", "images.csv"
     }  # fmt: skip
@@ -65,6 +67,34 @@ def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: 
     with (tmp_path / "out" / "images.csv").open() as table:
         cells = {row["name"]: row["cells"] for row in csv.DictReader(table)}
     assert cells["colour"] == "5" and cells["blank"] == cells["dot"] == "0"
+
+
+def test_leukocytes_doubtful_cells_and_blur_are_told(here: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    smear = simulate.smear((260, 280), cells=5, overlap=0.3, debris=8, stain="grey", rng=12)
+    Image.fromarray(smear.image).save(tmp_path / "sharp.png")
+    Image.fromarray(smear.image).filter(ImageFilter.GaussianBlur(5)).save(tmp_path / "soft.png")
+    code, _, errors = here(
+        "segment", tmp_path / "sharp.png", tmp_path / "soft.png", "-o", tmp_path / "all", "--others", "--jobs", 1
+    )
+    assert code == 0 and "soft.png: " in errors
+    with (tmp_path / "all" / "images.csv").open() as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert rows["sharp"]["quality"] == "good" and rows["soft"]["quality"] in ("blurred", "empty")
+    found = declump.io.read(tmp_path / "all" / "sharp")
+    assert found.others is not None and int(rows["sharp"]["others"]) == len(found.others)
+    with (tmp_path / "all" / "sharp" / "others.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found.others)
+    trusted = tmp_path / "trusted"
+    code, _, _ = here(
+        "segment", tmp_path / "sharp.png", "-o", trusted, "--min-confidence", 0.9, "--min-nucleus", 0.3, "--jobs", 1
+    )
+    summary = json.loads((trusted / "sharp" / "summary.json").read_text())
+    everything = here("segment", tmp_path / "sharp.png", "-o", tmp_path / "lax", "--min-nucleus", 0.3, "--jobs", 1)
+    assert code == everything[0] == 0
+    left = len(declump.io.read(trusted / "sharp"))
+    assert left + summary["cells_left_out"] == len(declump.io.read(tmp_path / "lax" / "sharp"))
+    command = json.loads((tmp_path / "all" / "run.json").read_text())["command"]
+    assert command.endswith("--others")
 
 
 @pytest.mark.slow

@@ -36,6 +36,20 @@ def test_masks_are_made_once():
     assert cells.masks is cells.masks
 
 
+def test_some_cells_are_kept_and_numbered_anew():
+    nuclei, second = np.zeros((2, 50, 60), np.int32)
+    nuclei[18:24, 18:24], nuclei[18:22, 32:36], second[20:24, 20:24] = 1, 2, 3
+    said = np.array([0.9, np.nan, 0.4])
+    cells = replace(two_cells(), nuclei=nuclei, second_nuclei=second, nucleus_probability=said)
+    kept = cells.keep(np.array([False, True, True]))
+    assert len(kept) == 2 and (kept.seeds == cells.seeds[1:]).all() and kept.clumps == cells.clumps
+    assert kept.nuclei[18, 33] == 1 and kept.nuclei[18, 18] == 0
+    assert kept.nuclei[21, 21] == 2 and kept.second_nuclei is None
+    np.testing.assert_array_equal(kept.nucleus_probability, said[1:])
+    with pytest.raises(ValueError, match="truth value"):
+        cells.keep(np.array([0, 1]))
+
+
 def test_polygons_run_through_the_ends_of_the_radii():
     cells = two_cells()
     assert cells.polygons.shape == (3, 90, 2)

@@ -9,12 +9,14 @@ Shapes are written in these letters: N cells of a clump, K rays, P parameters a 
 
 from declump._kernels.discrepancy import cover, gather_discrepancy, hard_discrepancy, soft_discrepancy
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
+from declump._kernels.peaks import outstanding_peaks
 from declump._kernels.poses import pose
 from declump._kernels.projection import own_blocks, shared_blocks
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
 from declump._kernels.scores import sum_pixel_scores
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
+from declump._kernels.windows import sample_affine, sample_number
 
 __all__ = [
     "ON_EDGE",
@@ -28,10 +30,13 @@ __all__ = [
     "largest_copy",
     "layer_misfit",
     "outermost_crossings",
+    "outstanding_peaks",
     "own_blocks",
     "points_inside",
     "pose",
     "predicted_decrease",
+    "sample_affine",
+    "sample_number",
     "shared_blocks",
     "soft_discrepancy",
     "sum_pixel_scores",

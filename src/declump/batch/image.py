@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
 from declump.batch.resources import check_memory, free_memory
@@ -20,6 +22,7 @@ from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
 from declump.measurements import measure
+from declump.measurements.quality import VERDICTS
 from declump.methods import two_discs
 from declump.regions.find import find_regions
 
@@ -55,6 +58,11 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         warnings.simplefilter("always", UserWarning)
         result = options.segment(picture, options.region_options(pixel_size))
     measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+    sure = measured.cells["confidence"] >= options.min_confidence
+    if not sure.all():
+        result = result.keep(sure)
+        measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+    doubts = [VERDICTS[measured.image["quality"]]] if measured.image["quality"] in VERDICTS else []
     record: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -64,12 +72,15 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         "models": models,
         "pixel_size": pixel_size,
         "pixel_size_from": origin,
-        "warnings": [str(warning.message) for warning in said],
+        "warnings": [*(str(warning.message) for warning in said), *doubts],
+        "cells_left_out": int(np.count_nonzero(~sure)),
         "image": {name: plain(value) for name, value in measured.image.items()},
     }
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
-        write_results(result, draft, image=picture, formats=options.formats, measurements=measured.cells)
+        write_results(
+            result, draft, image=picture, formats=options.formats, measurements=measured.cells, others=options.others
+        )
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
         written = sorted(path for path in draft.rglob("*") if path.is_file())

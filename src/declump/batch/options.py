@@ -14,7 +14,7 @@ from declump.methods import OURS, Method, find_method
 from declump.models import model_path
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
-from declump.regions.options import RegionOptions, usual_diameter
+from declump.regions.options import MIN_NUCLEUS, RegionOptions, usual_diameter
 from declump.shapes.named import find_shipped
 
 OF_METHODS = ("evidence", "rays", "setting", "prior")
@@ -34,6 +34,12 @@ class Options:
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
     min_nucleus_area, min_clump_area, max_hole_area
         See :func:`declump.find_regions`; in square micrometres only if ``pixel_size`` is given.
+    judge, min_nucleus
+        See :func:`declump.find_regions`.
+    min_confidence : float
+        Cells of less confidence are left out.
+    others : bool
+        Whether the overlay marks leukocytes and debris, too.
     formats : tuple of str
         Names in ``declump.io.FORMATS``.
     """
@@ -49,11 +55,17 @@ class Options:
     min_nucleus_area: float | None = None
     min_clump_area: float | None = None
     max_hole_area: float | None = None
+    judge: str = "default"
+    min_nucleus: float = MIN_NUCLEUS
+    min_confidence: float = 0.0
+    others: bool = False
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
         """Refuse sizes that cannot be, a method that there is not, and what it would not heed."""
         self.region_options()
+        if not 0 <= self.min_confidence <= 1:
+            raise ValueError(f"the least confidence of a cell is from 0 to 1; given was {self.min_confidence}")
         usual = {field.name: field.default for field in fields(self)}
         self._method.check_options([name for name in OF_METHODS if getattr(self, name) != usual[name]])
 
@@ -70,8 +82,9 @@ class Options:
         if size is None and self.pixel_size is None and pixel_size is not None:
             size = usual_diameter(pixel_size)
         return RegionOptions(
-            self.regions, size, self.pixel_size, self.min_nucleus_area, self.min_clump_area, self.max_hole_area
-        )
+            self.regions, size, self.pixel_size, self.min_nucleus_area, self.min_clump_area, self.max_hole_area,
+            judge=self.judge, min_nucleus=self.min_nucleus,
+        )  # fmt: skip
 
     def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:
         """Find the cells of an image by the method that was chosen."""

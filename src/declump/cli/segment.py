@@ -57,6 +57,18 @@ def segment(
         Literal["joint", "paper", "paper-each"],
         typer.Option(help="'joint'; 'paper', the published method, cells aligned once; 'paper-each', at each step."),
     ] = "joint",
+    judge: Annotated[
+        str,
+        typer.Option(help="'default', 'none', or a model of 'declump train judge': tells nuclei from leukocytes."),
+    ] = "default",
+    min_nucleus: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Least probability of a nucleus: less finds more cells, and more false ones."),
+    ] = 0.5,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Least confidence of a cell; others are left out.")
+    ] = 0.0,
+    others: Annotated[bool, typer.Option("--others", help="Mark leukocytes and debris in the overlay.")] = False,
     min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
@@ -85,6 +97,10 @@ def segment(
         min_nucleus_area=min_nucleus_area,
         min_clump_area=min_clump_area,
         max_hole_area=max_hole_area,
+        judge=judge,
+        min_nucleus=min_nucleus,
+        min_confidence=min_confidence,
+        others=others,
         **chosen,
     )
     start = time.monotonic()
@@ -143,7 +159,9 @@ def _command(images: Sequence[str], options: declump.batch.Options) -> str:
         value = getattr(options, field.name)
         if value != field.default:
             option = "--format" if field.name == "formats" else f"--{field.name.replace('_', '-')}"
-            words += [option, ",".join(value) if isinstance(value, tuple) else str(value)]
+            words.append(option)
+            if value is not True:
+                words.append(",".join(value) if isinstance(value, tuple) else str(value))
     return shlex.join(words)
 
 
@@ -222,7 +240,7 @@ def _print_places(out: Path, outcomes: Sequence[declump.batch.Outcome]) -> None:
 def list_files(folder: Path) -> list[str]:
     """Say in one line each where the results of an image are, those to look at first."""
     formats = declump.io.FORMATS
-    first = {"overlay": "overlay", "masks": "masks", "csv": "table", "contours": "contours"}
+    first = {"overlay": "overlay", "masks": "masks", "csv": "table", "others": "others", "contours": "contours"}
     titles = {**first, **{name: name for name in formats if name not in first}}
     return [
         f"{title:<9} {folder / formats[name].file}"

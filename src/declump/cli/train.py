@@ -179,6 +179,56 @@ def rays(
     typer.echo(f"model     {out}")
 
 
+@app.command()
+def judge(
+    folders: Folders = [],  # noqa: B006
+    data: Data = [],  # noqa: B006
+    *,
+    out: Model,
+    regions: Annotated[
+        list[str],
+        typer.Option(help="Region model to find spots with; of several, one that did not see an image serves it."),
+    ] = ["default"],  # noqa: B006
+    held_out: HeldOut = [],  # noqa: B006
+    simulated: Simulated = 30,
+    pasted: Annotated[int, typer.Option(min=0, help="Leukocytes to paste into a second copy of every image.")] = 12,
+    steps: Steps = 3000,
+    size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
+    seed: Seed = 0,
+    start: Start = None,
+    calibration: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="SLOPE SHIFT",
+            help="A probability is the logistic function of SLOPE times the score plus SHIFT; by default as images "
+            "held out tell.",
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder to keep the spots of images in, for other trainings.")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train the network that tells nuclei from leukocytes and debris. Interrupted, the same command goes on."""
+    folders = _join_folders(folders, data)
+    _check_free(out, overwrite)
+    declump.training.check_torch()
+    with _follow(out, steps, size, seed, start) as schedule:
+        declump.training.train_judge(
+            map(declump.datasets.read_marked, folders),
+            out,
+            schedule,
+            regions=regions,
+            held_out=held_out,
+            simulated=simulated,
+            pasted=pasted,
+            calibration=calibration,
+            cache=cache,
+            card=_name_data(folders),
+        )
+    typer.echo(f"model     {out}")
+
+
 @contextmanager
 def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> Iterator[declump.training.Schedule]:
     """Give the course of a training that shows a progress bar, the latest figures, and keeps a checkpoint."""

@@ -3,11 +3,22 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import coco, isbi2014, isbi2015, labels, objects
+from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
-__all__ = ["AnnotatedImage", "assign_nuclei", "coco", "isbi2014", "isbi2015", "labels", "objects", "read"]
+__all__ = [
+    "AnnotatedImage",
+    "assign_nuclei",
+    "coco",
+    "isbi2014",
+    "isbi2015",
+    "labels",
+    "marked",
+    "objects",
+    "read",
+    "read_marked",
+]
 
 
 def read(folder: str | Path) -> Iterator[AnnotatedImage]:
@@ -53,3 +64,11 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     if labels.list_files(folder) and not any(folder.glob("*/image.png")):
         return labels.read(folder)
     return isbi2015.read(folder)
+
+
+def read_marked(folder: str | Path) -> Iterator[marked.MarkedNuclei]:
+    """Read images of which at least the nuclei are known: marked ones, or any layout of :func:`read`."""
+    folder = Path(folder)
+    if folder.is_dir() and marked.is_marked(folder):
+        return marked.read(folder)
+    return map(marked.MarkedNuclei.from_cells, read(folder))

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 from declump.evidence.proposals import RayProposer
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
+from declump.regions.options import MIN_NUCLEUS
 from declump.shapes import contours
 
 MAX_STD = 0.4
 """Mean doubt of a proposed outline, in its mean radii, up to which the network sees a cell round a candidate."""
 MAX_IOU = 0.5
 """Intersection over union with another proposed outline up to which a candidate's cell is a cell of its own."""
+DOUBTFUL = 0.5
+"""A judge's candidate is tried from this share of the least probability of a nucleus on."""
 
 
-def confirm_candidates(regions: Regions, proposer: RayProposer) -> Regions:
+def confirm_candidates(regions: Regions, proposer: RayProposer, *, min_nucleus: float = MIN_NUCLEUS) -> Regions:
     """Count candidates as nuclei where the ray network sees a cell round them.
 
     Debris and leukocytes on a cell have no outline of their own: the network is in doubt about it, or gives the outline
@@ -30,19 +33,51 @@ def confirm_candidates(regions: Regions, proposer: RayProposer) -> Regions:
         With ``candidates``; without, nothing changes.
     proposer : RayProposer
         Of the same image.
+    min_nucleus : float
+        Least probability of a nucleus, if a judge looked at the candidates: those below half of it are not tried.
 
     Returns
     -------
     Regions
-        The candidates that are borne out come after the other nuclei; no candidates are left.
+        The candidates that are borne out come after the other nuclei. Those that are not are left as candidates if a
+        judge looked at them.
     """
     if regions.candidates is None or not regions.candidates.any():
-        return replace(regions, candidates=None)
+        return regions if regions.candidate_probability is not None else replace(regions, candidates=None)
+    tried = _find_tried(regions, min_nucleus)
+    doubtful = np.where(np.isin(regions.candidates, tried + 1), regions.candidates, 0)
+    if not doubtful.any():
+        return regions
     sure = len(regions.seeds)
-    labels = np.where(regions.candidates > 0, regions.candidates + sure, regions.nuclei)
-    every = replace(regions, nuclei=labels, candidates=None)
+    labels = np.where(doubtful > 0, np.searchsorted(tried + 1, doubtful) + 1 + sure, regions.nuclei)
+    every = replace(regions, nuclei=labels, candidates=None, nucleus_probability=None, candidate_probability=None)
     confirmed = _find_confirmed(every, proposer.propose(every), sure)
-    return replace(every, nuclei=np.where(np.isin(labels, confirmed + 1), labels, regions.nuclei))
+    nuclei = np.where(np.isin(labels, confirmed + 1), labels, regions.nuclei)
+    return take_candidates(regions, nuclei, tried[confirmed - sure])
+
+
+def take_candidates(regions: Regions, nuclei: NDArray[np.int32], taken: NDArray[np.int64]) -> Regions:
+    """Give regions with nuclei that some candidates, numbered from 0, have joined in their order."""
+    if regions.candidate_probability is None or regions.candidates is None or regions.nucleus_probability is None:
+        return replace(regions, nuclei=nuclei, candidates=None)
+    return replace(
+        regions,
+        nuclei=nuclei,
+        nucleus_probability=np.append(regions.nucleus_probability, regions.candidate_probability[taken]),
+        candidates=np.where(np.isin(regions.candidates, taken + 1), 0, regions.candidates),
+        candidate_probability=np.delete(regions.candidate_probability, taken),
+    )
+
+
+def _find_tried(regions: Regions, min_nucleus: float) -> NDArray[np.int64]:
+    """Numbers, from 0, of candidates that may be nuclei: of those a judge looked at, the probable ones in clumps."""
+    assert regions.candidates is not None
+    count = int(regions.candidates.max(initial=0))
+    if regions.candidate_probability is None:
+        return np.arange(count)
+    areas = np.bincount(regions.candidates.ravel(), minlength=count + 1)[1:]
+    within = np.bincount(regions.candidates[regions.clump], minlength=count + 1)[1:]
+    return np.flatnonzero((regions.candidate_probability >= DOUBTFUL * min_nucleus) & (within == areas))
 
 
 def _find_confirmed(regions: Regions, proposed: Evidence, sure: int) -> NDArray[np.int64]:

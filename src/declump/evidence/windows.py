@@ -17,6 +17,7 @@ from scipy import ndimage
 
 from declump.models import DIAMETER_ENTRY, NUCLEUS_DIAMETER
 from declump.regions.channels import to_channels
+from declump.regions.sampling import interpolate
 
 Floats = NDArray[np.float32]
 
@@ -191,18 +192,6 @@ def sample_points(seed: NDArray[np.float64], view: View) -> tuple[NDArray[np.flo
     towards = view.directions()
     distances = view.step * _depths(view.depths)
     return seed[0] + np.outer(towards[0], distances), seed[1] + np.outer(towards[1], distances)
-
-
-def interpolate(planes: Floats, rows: NDArray[np.float64], columns: NDArray[np.float64]) -> Floats:
-    """Planes (C, H, W) at points (A, D), linearly between pixels; at the border as at its nearest pixel."""
-    height, width = planes.shape[1:]
-    rows, columns = np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)
-    top, left = np.floor(rows).astype(int), np.floor(columns).astype(int)
-    down, right = (rows - top).astype(np.float32), (columns - left).astype(np.float32)
-    below, beside = np.minimum(top + 1, height - 1), np.minimum(left + 1, width - 1)
-    above = planes[:, top, left] * (1 - right) + planes[:, top, beside] * right
-    under = planes[:, below, left] * (1 - right) + planes[:, below, beside] * right
-    return np.asarray(above * (1 - down) + under * down, dtype=np.float32)
 
 
 def _lead(

@@ -26,6 +26,7 @@ def write_results(
     image: ArrayLike | None = None,
     formats: Sequence[str] = DEFAULT,
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
+    others: bool = False,
     overwrite: bool = False,
 ) -> dict[str, Path]:
     """Write a segmentation into a folder; the same segmentation always gives the same bytes.
@@ -43,11 +44,14 @@ def write_results(
         an OME-Zarr.
     formats : sequence of str
         Names in ``declump.io.FORMATS``. By default ``masks.tif`` (a page for each cell, 0 and 255; none if there is no
-        cell), ``contours.json`` (everything, see :func:`read`), ``cells.csv`` (a row for each cell) and ``overlay.png``
-        (the outlines drawn over the image).
+        cell), ``contours.json`` (everything, see :func:`read`), ``cells.csv`` (a row for each cell), ``others.csv`` (a
+        row for each leukocyte or other spot, where a judge looked) and ``overlay.png`` (the outlines drawn over the
+        image).
     measurements : mapping of str to sequence, optional
         Columns of the tables, and the measurements of the cells for QuPath: one value a cell. By default a few that
         follow from the outlines.
+    others : bool
+        Whether the overlay marks leukocytes and debris, too.
     overwrite : bool
         Whether the folder may hold something already. Files of the names in ``FORMATS`` are then replaced, and those
         of formats that are not chosen removed, so that a folder never holds two results; all else stays.
@@ -69,7 +73,7 @@ def write_results(
     unknown = [name for name in chosen if name not in FORMATS]
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
-    result = Result(segmentation, None if image is None else np.asarray(image), measurements)
+    result = Result(segmentation, None if image is None else np.asarray(image), measurements, others)
     with atomic_folder(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         # Most of the time goes into compression, which lets another thread work.
         with ThreadPoolExecutor(WRITERS) as writers:

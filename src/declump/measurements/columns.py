@@ -91,6 +91,11 @@ CELL_COLUMNS = (
     Column("nucleus_circularity", "0 to 1", "4π area / perimeter², at most 1"),
     Column("nucleus_inside_share", "0 to 1", "share of the nucleus's pixels that lie inside its cell's outline"),
     Column(
+        "nucleus_probability",
+        "0 to 1",
+        "probability, by the judge, that the nucleus is that of a cell; not known where there is none, or no judge",
+    ),
+    Column(
         "cytoplasm_area_px2",
         "px²",
         "`area_px2` less the nucleus's pixels inside the outline",
@@ -163,4 +168,8 @@ IMAGE_COLUMNS = (
     Column("median_nucleus_to_cytoplasm_area_ratio", "ratio", "median N/C ratio of the whole cells"),
     Column("median_nucleus_to_cell_area_ratio", "ratio", "median `nucleus_to_cell_area_ratio` of the whole cells"),
     Column("mean_confidence", "0 to 1", "mean `confidence` of all cells: the share expected to reach a Dice of 0.8"),
+    Column("others", "count", "spots that were judged to be no nuclei; not known where no judge looked"),
+    Column("leukocytes", "count", "those of them that are as dark and as small as leukocytes"),
+    Column("focus", "ratio", "fine detail over detail twice as coarse, where the image is dark: 0.66 or more is sharp"),
+    Column("quality", "word", "good, empty, blurred, inflamed, or not a smear"),
 )

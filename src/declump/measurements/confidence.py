@@ -27,6 +27,7 @@ FEATURES = (
     "clump_discrepancy_share",
     "seed_offset",
     "nucleus_to_cell_area_ratio",
+    "nucleus_probability",
     "whole",
 )
 """Columns of the cells that are taken as they are; whatever column is added here is learnt from at the next fit."""

@@ -16,6 +16,7 @@ from declump.measurements.cover import Cover, cover, neighbours
 from declump.measurements.density import optical_densities
 from declump.measurements.nuclei import nucleus_geometry
 from declump.measurements.outlines import Outlines, distance_to_outline, outline_geometry, quotient
+from declump.measurements.quality import judge_quality, measure_focus
 from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
 from declump.records.segmentation import Segmentation
@@ -32,7 +33,7 @@ class Measurements:
         Columns of all cells, in the order of the seeds.
     clumps : mapping of str to (C,) array
         Columns of all clumps, also those without a seed.
-    image : mapping of str to number
+    image : mapping of str to number or str
         Summary of the image.
     pixel_size : float, optional
         Micrometres a pixel; with it every ``_px`` and ``_px2`` has a twin in ``_um`` and ``_um2``.
@@ -40,7 +41,7 @@ class Measurements:
 
     cells: Mapping[str, NDArray[Any]]
     clumps: Mapping[str, NDArray[Any]]
-    image: Mapping[str, float]
+    image: Mapping[str, Any]
     pixel_size: float | None = None
 
     def __post_init__(self) -> None:
@@ -109,7 +110,11 @@ def measure(
     probability = Confidence.load("default").probability(confidence_features(cells))
     cells["confidence"] = np.where(outlines.filled, probability, 0.0)
     clumps = clump_values(segmentation, covered, cells)
-    summary = image_values(segmentation, covered, cells, clumps)
+    summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
+    diameters = cells["nucleus_equivalent_diameter_px"]
+    known = diameters[np.isfinite(diameters)]
+    summary["focus"] = measure_focus(image, float(np.median(known)) if known.size else np.nan)
+    summary["quality"] = judge_quality(summary)
     return Measurements(
         arrange_columns(cells, CELL_COLUMNS, pixel_size),
         arrange_columns(clumps, CLUMP_COLUMNS, pixel_size),
@@ -192,6 +197,11 @@ def _nuclei(segmentation: Segmentation, covered: Cover, outlines: Outlines) -> d
         "nucleus_solidity": nucleus["solidity"],
         "nucleus_circularity": nucleus["circularity"],
         "nucleus_inside_share": inside / nucleus["area"],
+        "nucleus_probability": (
+            np.full(len(segmentation), np.nan)
+            if segmentation.nucleus_probability is None
+            else segmentation.nucleus_probability
+        ),
         "cytoplasm_area_px2": cytoplasm,
         "nucleus_to_cytoplasm_area_ratio": quotient(nucleus["area"], cytoplasm),
         "nucleus_to_cell_area_ratio": quotient(nucleus["area"], outlines.area),

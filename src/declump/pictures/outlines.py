@@ -10,9 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from declump.pictures import pen
 from declump.pictures.display import to_display
 from declump.pictures.legend import add_legend
-from declump.pictures.palette import COLOURS, Scale, category_colours
+from declump.pictures.palette import COLOURS, UNKNOWN, Scale, category_colours
 from declump.pictures.strokes import nucleus_outlines, outline_strokes
+from declump.records.others import LEUKOCYTE, Others
 from declump.records.segmentation import Segmentation
+
+MARK = 3.0
+"""Least reach in pixels of the mark of what is no nucleus."""
 
 
 def overlay(
@@ -23,6 +27,7 @@ def overlay(
     numbers: bool = False,
     values: ArrayLike | None = None,
     title: str = "",
+    others: bool = False,
 ) -> NDArray[np.uint8]:
     """Draw the outline of every cell: solid where it is open, dashed where it lies inside another cell.
 
@@ -41,6 +46,8 @@ def overlay(
         grey where it is NaN. By default cells that touch have different colours.
     title : str
         Name of that measurement, for the legend.
+    others : bool
+        Whether to mark what was judged to be no nucleus: leukocytes by a cross, others by a stroke.
 
     Returns
     -------
@@ -60,6 +67,8 @@ def overlay(
         measured = check_values(segmentation, values)
         colours = Scale.of(measured).colours(measured)
     draw_cells(picture, segmentation, colours, nuclei=nuclei)
+    if others and segmentation.others is not None:
+        mark_others(picture, segmentation.others)
     if numbers:
         size = pen.text_size(picture.shape)
         beside = 2 * pen.DOT + size / 8
@@ -79,6 +88,16 @@ def draw_cells(
         strokes = list(outline_strokes(vertices, hidden[index])) if segmentation.radii[index].any() else []
         pen.draw(picture, strokes, colours[index], dot=segmentation.seeds[index])
         pen.draw(picture, traced[index], colours[index], width=pen.WIDTH / 2)
+
+
+def mark_others(picture: NDArray[np.uint8], others: Others) -> None:
+    """Draw a cross over every leukocyte and a stroke over every other spot that is no nucleus."""
+    for kind, place, area in zip(others.kinds, others.places, others.areas, strict=True):
+        reach = max(float(np.sqrt(area / np.pi)), MARK)
+        strokes = [place + reach * np.array([(-1, -1), (1, 1)])]
+        if kind == LEUKOCYTE:
+            strokes.append(place + reach * np.array([(-1, 1), (1, -1)]))
+        pen.draw(picture, strokes, np.array(UNKNOWN), width=pen.WIDTH / 2)
 
 
 def background(segmentation: Segmentation, image: ArrayLike | None) -> NDArray[np.uint8]:

@@ -14,8 +14,9 @@ from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import evolve, find_settings
 from declump.evolution.settings import Settings
-from declump.pipelines.missing_seeds import find_missing_seeds
+from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
+from declump.pipelines.others import collect_others
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
@@ -37,6 +38,8 @@ def segment(
     setting: str | Settings = "joint",
     pixel_size: float | None = None,
     diameter: float | None = None,
+    judge: str | Path | None = None,
+    min_nucleus: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
     """Find every cell of an image, whole.
@@ -52,7 +55,8 @@ def segment(
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
         proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
         By default ``"rays"``; with a setting that gives rays no weight, such as ``"paper"``, ``"clump"``. Where
-        outlines are proposed, a large part of a clump that no cell explains gets a cell of its own, without a nucleus.
+        outlines are proposed, a large part of a clump that no cell explains gets a cell of its own: from the most
+        probable spot in it, or without a judge from its middle, without a nucleus.
     rays : str or Path
         Network of the ray proposals: ``"default"``, or an ONNX file of ``declump train rays``.
     prior, setting, progress
@@ -61,13 +65,18 @@ def segment(
         Micrometres a pixel; tells how large nuclei are. Options of the regions have their own, and their own diameter.
     diameter : float, optional
         Usual diameter of a nucleus in pixels; goes before ``pixel_size``.
+    judge : str or Path, optional
+        What tells nuclei from leukocytes and debris; see :func:`declump.find_regions`.
+    min_nucleus : float, optional
+        Least probability with which a spot is a nucleus; see :func:`declump.find_regions`.
 
     Returns
     -------
     Segmentation
-        With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last.
+        With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last. Where a
+        judge looked, with ``nucleus_probability``, and with what is no nucleus in ``others``.
     """
-    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
+    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus)
     picture = ImageChannels(np.asanyarray(image))
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
@@ -76,13 +85,25 @@ def segment(
     if isinstance(evidence, str):
         proposer = RayProposer(picture, rays, options.nucleus_diameter)
         if "rays" in evidence:
-            found = confirm_candidates(found, proposer)
+            found = confirm_candidates(found, proposer, min_nucleus=options.min_nucleus)
         known = collect_evidence(found, evidence, proposer)
     else:
         known = evidence
     result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
-    more = find_missing_seeds(result, found.clump) if known is not None and known.radii is not None else ()
-    if known is not None and len(more):
-        seeds, known = np.vstack([found.seeds, more]), known.add_unknown(len(more))
-        result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting, earlier=result)
-    return replace(result, nuclei=found.nuclei, second_nuclei=find_second_nuclei(found.nuclei))
+    if known is not None and known.radii is not None:
+        seeds = found.seeds
+        if found.candidate_probability is None:
+            seeds = np.vstack([seeds, find_missing_seeds(result, found.clump)])
+        else:
+            found = find_missing_nuclei(result, found, min_nucleus=options.min_nucleus)
+            seeds = found.seeds
+        if len(seeds) > len(result):
+            known = known.add_unknown(len(seeds) - len(result))
+            result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting, earlier=result)
+    return replace(
+        result,
+        nuclei=found.nuclei,
+        second_nuclei=find_second_nuclei(found.nuclei),
+        nucleus_probability=found.nucleus_probability,
+        others=collect_others(found, picture.channels[0]),
+    )

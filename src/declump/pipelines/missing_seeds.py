@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from declump.evidence.candidates import take_candidates
+from declump.records.regions import Regions, seeds_from_labels
 from declump.records.segmentation import Segmentation
 
 MIN_PART = 0.5
 """A part of a clump that no cell explains asks for a seed if it is this large, in median areas of the cells."""
 THREAD = 0.25
 """What is narrower than this many median radii of the cells is a rim of outlines that do not quite fit, not a cell."""
+FAINT = 0.3
+"""A spot in such a part is its nucleus from this share of the least probability of a nucleus on."""
+
+Box = tuple[slice, slice]
 
 
 def find_missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -19,24 +27,66 @@ def find_missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> 
 
     Parts at the image border are left out: there, the nucleus of a cell may lie outside the image.
     """
+    seeds = []
+    for part, box in _find_unexplained(segmentation, clump):
+        depth = ndimage.distance_transform_edt(np.pad(part, 1))
+        row, column = np.unravel_index(depth.argmax(), depth.shape)
+        seeds.append((box[0].start + row - 1, box[1].start + column - 1))
+    return np.array(seeds, dtype=np.float64).reshape(-1, 2)
+
+
+def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nucleus: float) -> Regions:
+    """Make nuclei of candidates in large parts of a clump that no cell explains: the most probable one in each.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+        With a cell for each nucleus of the regions.
+    regions : Regions
+        With candidates that a judge looked at.
+    min_nucleus : float
+        Least probability of a nucleus; for these a share of it is enough, because something must explain the part. A
+        part without even such a spot gets no cell: cytoplasm without a nucleus is not told from debris.
+
+    Returns
+    -------
+    Regions
+        With the new nuclei after the others.
+    """
+    assert regions.candidates is not None and regions.candidate_probability is not None
+    places = np.floor(seeds_from_labels(regions.candidates) + 0.5).astype(np.int64)
+    probability = np.where(regions.clump[tuple(places.T)], regions.candidate_probability, 0.0)
+    taken: list[int] = []
+    for part, box in _find_unexplained(segmentation, regions.clump):
+        inner = places - (box[0].start, box[1].start)
+        within = np.asarray(((inner >= 0) & (inner < part.shape)).all(axis=1))
+        within[within] = part[tuple(inner[within].T)]
+        if within.any():
+            best = int(np.argmax(np.where(within, probability, -1.0)))
+            if probability[best] >= FAINT * min_nucleus:
+                taken.append(best)
+    chosen = np.array(sorted(taken), dtype=np.int64)
+    nuclei = regions.nuclei.copy()
+    for number, candidate in enumerate(chosen, start=len(regions.seeds) + 1):
+        nuclei[(regions.candidates == candidate + 1) & regions.clump] = number
+    return take_candidates(regions, nuclei, chosen) if chosen.size else regions
+
+
+def _find_unexplained(segmentation: Segmentation, clump: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Box]]:
+    """Masks and boxes of the large parts of a clump that no cell explains, none at the image border."""
     from skimage.morphology import disk
 
     areas = segmentation.areas[segmentation.areas > 0]
     if not areas.size:
-        return np.empty((0, 2))
+        return
     usual = float(np.median(areas))
     left = clump.copy()
     for crop in segmentation.crops:
         left[crop.box] &= ~crop.mask
     opened = ndimage.binary_opening(left, disk(max(round(THREAD * np.sqrt(usual / np.pi)), 1)))
     parts, _ = ndimage.label(opened)
-    seeds = []
     for number, box in enumerate(ndimage.find_objects(parts), start=1):
         part = parts[box] == number
         at_border = any(side.start == 0 or side.stop == extent for side, extent in zip(box, clump.shape, strict=True))
-        if at_border or part.sum() < MIN_PART * usual:
-            continue
-        depth = ndimage.distance_transform_edt(np.pad(part, 1))
-        row, column = np.unravel_index(depth.argmax(), depth.shape)
-        seeds.append((box[0].start + row - 1, box[1].start + column - 1))
-    return np.array(seeds, dtype=np.float64).reshape(-1, 2)
+        if not at_border and part.sum() >= MIN_PART * usual:
+            yield part, box

@@ -31,6 +31,10 @@ class Regions:
     candidates : (H, W) int32, optional
         Spots that are too doubtful for nuclei by themselves, numbered from 1; a ray network may bear them out, see
         :func:`declump.evidence.candidates.confirm_candidates`. They overlap no nucleus.
+    nucleus_probability : (N,) float64, optional
+        Probability of each nucleus to be the nucleus of a cell, by a judge; None where none looked at them.
+    candidate_probability : (C,) float64, optional
+        The same of the candidates, which are then all other spots, also those that hardly look like nuclei.
     """
 
     clump: NDArray[np.bool_]
@@ -38,6 +42,8 @@ class Regions:
     layers: NDArray[np.float32] | None = None
     layers_std: NDArray[np.float32] | None = None
     candidates: NDArray[np.int32] | None = None
+    nucleus_probability: NDArray[np.float64] | None = None
+    candidate_probability: NDArray[np.float64] | None = None
     seeds: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -55,6 +61,11 @@ class Regions:
         object.__setattr__(self, "nuclei", nuclei)
         object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
+        count = 0 if candidates is None else int(candidates.max(initial=0))
+        for name, expected in (("nucleus_probability", len(self.seeds)), ("candidate_probability", count)):
+            given = getattr(self, name)
+            if given is not None and np.shape(given) != (expected,):
+                raise ValueError(f"{name} has one value each, here {expected}; given was an array {np.shape(given)}")
 
 
 def number_nuclei(nuclei: ArrayLike) -> NDArray[np.int32]:

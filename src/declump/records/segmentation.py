@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.records.clump import check_mask, seed_pixels, split_clumps
 from declump.records.crops import Crop, crop_contour, crop_nuclei
+from declump.records.others import Others
 from declump.shapes import contours
 
 Ended = Literal["explained", "no decrease", "bound", "no seed", "masks"]
@@ -63,6 +64,11 @@ class Segmentation:
     second_nuclei : (H, W) int32, optional
         Number of a second cell at pixels of ``nuclei`` that belong to its nucleus, too, 0 elsewhere; None where no two
         nuclei are known to overlap. A whole nucleus is what both label images say of it: :meth:`nucleus_mask`.
+    nucleus_probability : (N,) float64, optional
+        Probability that each cell's nucleus is the nucleus of a cell, not a leukocyte or debris; NaN for a cell without
+        one. None where no judge looked at them.
+    others : Others, optional
+        What was judged to be no nucleus: leukocytes, debris. None where no judge looked.
     """
 
     shape: tuple[int, int]
@@ -72,6 +78,8 @@ class Segmentation:
     clumps: Sequence[ClumpRecord] = ()
     nuclei: NDArray[np.int32] | None = None
     second_nuclei: NDArray[np.int32] | None = None
+    nucleus_probability: NDArray[np.float64] | None = None
+    others: Others | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -101,6 +109,8 @@ class Segmentation:
             or np.any((self.nuclei == 0) & (self.second_nuclei != 0))
         ):
             raise ValueError("second nuclei lie on pixels of first ones: give them with the nuclei of this image")
+        if self.nucleus_probability is not None and self.nucleus_probability.shape != (count,):
+            raise ValueError(f"every cell has a nucleus probability; given were {self.nucleus_probability.shape}")
         if len(self.clumps) and count and self.clump.max() >= len(self.clumps):
             raise ValueError(f"a cell names clump {self.clump.max()}, but there are only {len(self.clumps)}")
 
@@ -167,6 +177,35 @@ class Segmentation:
     def __len__(self) -> int:
         """Return the number of cells."""
         return len(self.seeds)
+
+    def keep(self, chosen: ArrayLike) -> Segmentation:
+        """Give the segmentation with some of its cells only, numbered anew; clumps and others stay.
+
+        Parameters
+        ----------
+        chosen : (N,) bool
+            Which cells to keep.
+        """
+        mask = np.asarray(chosen)
+        if mask.dtype != np.bool_ or mask.shape != (len(self),):
+            raise ValueError(
+                f"a choice is one truth value a cell, here {len(self)}; given was {mask.dtype} {mask.shape}"
+            )
+        numbers = np.append(0, np.cumsum(mask) * mask).astype(np.int32)
+        nuclei = None if self.nuclei is None else numbers[self.nuclei]
+        second = None if self.second_nuclei is None else numbers[self.second_nuclei]
+        if nuclei is not None and second is not None:
+            # What belonged to a first nucleus that is gone is that of the second alone.
+            nuclei, second = np.where(nuclei > 0, nuclei, second), np.where(nuclei > 0, second, 0)
+        return replace(
+            self,
+            seeds=self.seeds[mask],
+            radii=self.radii[mask],
+            clump=self.clump[mask],
+            nuclei=nuclei,
+            second_nuclei=second if second is not None and second.any() else None,
+            nucleus_probability=None if self.nucleus_probability is None else self.nucleus_probability[mask],
+        )
 
     @cached_property
     def crops(self) -> tuple[Crop, ...]:

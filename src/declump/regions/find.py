@@ -13,9 +13,11 @@ from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat, to_channels
 from declump.regions.classical import separate_by_thresholds
 from declump.regions.inference import Maps, open_region_model, region_maps
+from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
-from declump.regions.options import RegionOptions
+from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
+from declump.regions.spots import find_spots
 
 TRUSTED = 1.5
 """The resolution is taken to be that of the training images unless nuclei come out smaller or larger by this factor."""
@@ -42,6 +44,8 @@ def find_regions(
     max_hole_area: float | None = None,
     cut_nuclei: bool = False,
     refined: bool = False,
+    judge: str | Path = "default",
+    min_nucleus: float = MIN_NUCLEUS,
 ) -> Regions:
     """Find where there is any cell, and where the nuclei are.
 
@@ -64,6 +68,12 @@ def find_regions(
         Whether nuclei that the image border cuts count. Their cells cannot be measured, and annotators leave them out.
     refined : bool
         Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
+    judge : str or Path
+        What tells nuclei of cells from leukocytes and debris: ``"default"``, the network that ships with declump; an
+        ONNX file of ``declump train judge``; or ``"none"``, rules of size, shape and contrast. Without a region network
+        there is no judge.
+    min_nucleus : float
+        Least probability, by the judge, with which a spot is a nucleus: less finds more cells, and more false ones.
 
     Returns
     -------
@@ -72,8 +82,9 @@ def find_regions(
         the clump, and is left unexplained where no other cell covers it.
     """
     options = RegionOptions(
-        model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
-    )
+        model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined,
+        judge, min_nucleus,
+    )  # fmt: skip
     return get_regions(ImageChannels(np.asanyarray(image)), options)
 
 
@@ -123,7 +134,8 @@ def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
 def _by_network(image: ImageChannels, model: Model, diameter: float, options: RegionOptions) -> Regions:
     """Regions of an image whose nuclei have a given diameter, by options in pixels."""
     maps = maps_at_scale(image, model, model.nucleus_diameter / diameter)
-    return read_maps(maps, image.channels, diameter, options=options)
+    judge = None if str(options.judge) == "none" else open_judge(options.judge)
+    return read_maps(maps, image.channels, diameter, options=options, judge=judge)
 
 
 def read_maps(
@@ -133,6 +145,7 @@ def read_maps(
     *,
     options: RegionOptions = BY_DEFAULT,
     rules: NucleusRules = RULES,
+    judge: Model | None = None,
 ) -> Regions:
     """Read regions from a network's maps of an image.
 
@@ -146,6 +159,9 @@ def read_maps(
     options : RegionOptions
         With areas in square pixels.
     rules : NucleusRules
+        By which nuclei are told where there is no judge.
+    judge : Model, optional
+        What tells them.
     """
     probability = maps.classes[2]
     clump = maps.classes[0] < 0.5
@@ -158,6 +174,15 @@ def read_maps(
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
     )
+    counts = np.arange(4, dtype=np.float32)[:, None, None]
+    layers = np.sum(counts * maps.layers, axis=0)
+    std = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
+    known = (layers.astype(np.float32), std.astype(np.float32))
+    if judge is not None:
+        spots = find_spots(probability, maps.centre_map, channels[0], diameter, min_area=options.min_nucleus_area,
+                           cut=options.cut_nuclei)  # fmt: skip
+        said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
+        return choose_nuclei(Regions(clump, spots, *known), said, options.min_nucleus)
     nuclei, doubtful = (
         separate_nuclei(
             np.where(clump, probability, 0),
@@ -170,11 +195,8 @@ def read_maps(
         )
         for way in (rules, CANDIDATE_RULES)
     )
-    counts = np.arange(4, dtype=np.float32)[:, None, None]
-    layers = np.sum(counts * maps.layers, axis=0)
-    std = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
-    return Regions(clump, nuclei, layers.astype(np.float32), std.astype(np.float32), candidates)
+    return Regions(clump, nuclei, *known, candidates)
 
 
 def _clean(clump: NDArray[np.bool_], max_hole_area: float, min_clump_area: float) -> NDArray[np.bool_]:

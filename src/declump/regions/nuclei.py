@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump._kernels import outstanding_peaks
 from declump.seeds.distance import basins, deepest_places, depths
 
 SMOOTHING = 0.08
@@ -153,15 +154,18 @@ def _pieces(
     for blot in regionprops(label(probability >= FAINT, connectivity=2)):
         likely = np.where(blot.image, probability[blot.slice], 0)
         parts = _basins(np.where(blot.image, centre_map[blot.slice], 0).astype(np.float32), blot.image, rules)
-        for part in range(1, int(parts.max()) + 1):
-            surest = float(np.percentile(likely[parts == part], 90))
+        for part, place in enumerate(ndimage.find_objects(parts), start=1):
+            own, likely_here = parts[place] == part, likely[place]
+            surest = float(np.percentile(likely_here[own], 90))
             if surest < rules.min_probability:
                 continue
-            core, _ = ndimage.label((parts == part) & (likely >= OUTLINE * surest))
+            core, _ = ndimage.label(own & (likely_here >= OUTLINE * surest))
             largest = core == np.bincount(core.ravel())[1:].argmax() + 1
-            for single in _single(ndimage.binary_fill_holes(largest), usual, rules):
+            # A blot may be a pile across the image: only the box of the piece is looked at.
+            (box,) = ndimage.find_objects(largest.astype(np.uint8))
+            for single in _single(ndimage.binary_fill_holes(largest[box]), usual, rules):
                 count += 1
-                pieces[blot.slice][single] = count
+                pieces[blot.slice][place][box][single] = count
     return pieces
 
 
@@ -210,10 +214,8 @@ def _basins(centre_map: NDArray[np.float32], blot: NDArray[np.bool_], rules: Nuc
 
 def find_peaks(centre_map: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
     """Where (H, W) the nearness has peaks that are high enough and stand out from what lies between them."""
-    from skimage.morphology import h_maxima
-
     steps = np.pad(np.round(centre_map * 255).astype(np.uint8), 1)
-    peaks = h_maxima(steps, round(rules.min_dip * 255))[1:-1, 1:-1].astype(bool)
+    peaks = outstanding_peaks(steps, round(rules.min_dip * 255))[1:-1, 1:-1]
     return np.asarray(peaks & (centre_map >= rules.min_peak))
 
 

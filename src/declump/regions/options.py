@@ -11,6 +11,8 @@ from declump.records.regions import Regions
 
 NUCLEUS_MICROMETRES = 7.0
 """Usual diameter of the nucleus of a squamous cell."""
+MIN_NUCLEUS = 0.5
+"""Least probability, by the judge, with which a spot is the nucleus of a cell without further evidence."""
 DIAMETERS = (2.0, 1000.0)
 """Smallest and largest diameter of a nucleus in pixels that make sense."""
 
@@ -23,6 +25,8 @@ class RegionOptions:
     ----------
     model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
         See :func:`declump.find_regions`.
+    judge, min_nucleus
+        See :func:`declump.find_regions`.
     """
 
     model: str | Path = "default"
@@ -33,6 +37,8 @@ class RegionOptions:
     max_hole_area: float | None = None
     cut_nuclei: bool = False
     refined: bool = False
+    judge: str | Path = "default"
+    min_nucleus: float = MIN_NUCLEUS
 
     def __post_init__(self) -> None:
         """Refuse sizes that cannot be."""
@@ -46,6 +52,8 @@ class RegionOptions:
             raise ValueError(
                 f"the diameter of a nucleus is a number of pixels from {least:g} to {largest:g}; given was {size}"
             )
+        if not 0 <= self.min_nucleus <= 1:
+            raise ValueError(f"the least probability of a nucleus is from 0 to 1; given was {self.min_nucleus}")
         for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
             if area is not None and not (np.isfinite(area) and area >= 0):
                 raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")
@@ -82,7 +90,12 @@ def usual_diameter(pixel_size: float) -> float:
 
 
 def to_region_options(
-    regions: Regions | RegionOptions | str | Path, *, diameter: float | None = None, pixel_size: float | None = None
+    regions: Regions | RegionOptions | str | Path,
+    *,
+    diameter: float | None = None,
+    pixel_size: float | None = None,
+    judge: str | Path | None = None,
+    min_nucleus: float | None = None,
 ) -> RegionOptions:
     """Give the options that arguments of :func:`declump.segment` stand for.
 
@@ -90,17 +103,23 @@ def to_region_options(
     ----------
     regions : Regions, RegionOptions, str or Path
         Options themselves, or the model. Known regions need none, but the resolution matters beyond them.
-    diameter, pixel_size : float, optional
+    diameter, pixel_size, judge, min_nucleus : optional
         See :class:`RegionOptions`.
 
     Raises
     ------
     ValueError
-        If a diameter or a size of pixels is given beside options, which have their own.
+        If one of these is given beside options, which have their own.
     """
     if not isinstance(regions, RegionOptions):
         model = "default" if isinstance(regions, Regions) else regions
-        return RegionOptions(model, diameter=diameter, pixel_size=pixel_size)
-    if diameter is not None or pixel_size is not None:
-        raise ValueError("a diameter and a pixel size are part of the RegionOptions; give them there")
+        return RegionOptions(
+            model,
+            diameter,
+            pixel_size,
+            judge="default" if judge is None else judge,
+            min_nucleus=MIN_NUCLEUS if min_nucleus is None else min_nucleus,
+        )
+    if any(value is not None for value in (diameter, pixel_size, judge, min_nucleus)):
+        raise ValueError("diameter, pixel size, judge and min_nucleus are part of the RegionOptions; give them there")
     return regions

@@ -15,6 +15,7 @@ from typing import Any
 
 from declump import __version__
 from declump._files import write_atomically
+from declump.measurements.quality import VERDICTS
 from declump.report.content import all_cells, embed, outlines
 from declump.report.histograms import histograms
 from declump.report.results import ImageResult, read_result, result_folders
@@ -126,8 +127,12 @@ def _image(number: int, result: ImageResult, opened: bool) -> str:
     facts = [_count(len(result.segmentation), "cell"), _count(int(summary["clumps"]), "clump")]
     if len(result.segmentation):
         facts.append(f"mean confidence {cells['confidence'].mean():.2f}")
+    if len(result.segmentation.others or ()):
+        facts.append(_count(int(summary["leukocytes"]), "leukocyte"))
     facts += [] if result.seconds is None else [f"{result.seconds:.1f} s"]
-    note = f'<p class="note">{escape(result.note[:1].upper() + result.note[1:])}.</p>' if result.note else ""
+    notes = [VERDICTS[summary["quality"]]] if summary["quality"] in VERDICTS else []
+    notes += [result.note] if result.note else []
+    note = "".join(f'<p class="note">{escape(text[:1].upper() + text[1:])}.</p>' for text in notes)
     return (
         f'<details class="image" data-image="{number}"{" open" if opened else ""}><summary>'
         f'<span class="name">{escape(result.name)}</span> <span class="facts">{", ".join(facts)}</span></summary>'

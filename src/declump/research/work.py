@@ -104,7 +104,8 @@ class Work:
         assert task.fold.regions is not None
         arrays: dict[str, Any] = {}
         for index in task.images:
-            found = find_regions(self.images.load(index).image, model=task.fold.regions)
+            # By rules: the judge that ships has seen the images of public data sets.
+            found = find_regions(self.images.load(index).image, model=task.fold.regions, judge="none")
             arrays |= {f"clump{index}": np.packbits(found.clump, axis=1), f"nuclei{index}": found.nuclei}
             arrays |= {} if found.candidates is None else {f"candidates{index}": found.candidates}
         write_arrays(task.path, arrays, {"fingerprint": task.fingerprint})

@@ -13,6 +13,7 @@ import torch
 
 from declump._files import atomic_file
 from declump.models import load_onnxruntime
+from declump.training.judge.network import Judge
 from declump.training.rays.network import Proposer
 from declump.training.regions.network import RegionNetwork
 
@@ -21,7 +22,7 @@ AGREEMENT = 1e-4
 
 
 def export(
-    network: RegionNetwork | Proposer,
+    network: RegionNetwork | Proposer | Judge,
     path: Path,
     card: Mapping[str, Any],
     *,
@@ -32,7 +33,7 @@ def export(
 
     Parameters
     ----------
-    network : RegionNetwork or Proposer
+    network : RegionNetwork, Proposer or Judge
         One input, ``image``, one output, ``answer``. What it has to be run with is written in the card, too: its
         ``constants``, a mapping.
     path : Path

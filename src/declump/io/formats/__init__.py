@@ -14,6 +14,7 @@ from declump.io.formats import (
     label_planes,
     masks,
     ome_zarr,
+    others_table,
     overlay,
     parquet_table,
     svg,
@@ -50,6 +51,7 @@ FORMATS = {
     "masks": Format(masks.FILE, "a page for each cell", masks.write, masks.read),
     "contours": Format(contours.FILE, "everything: seeds, radii, nuclei, clumps", contours.write, contours.read),
     "csv": Format(csv_table.FILE, "a table with a row for each cell", csv_table.write),
+    "others": Format(others_table.FILE, "a table of leukocytes and debris", others_table.write),
     "overlay": Format(overlay.FILE, "outlines drawn over the image", overlay.write),
     "parquet": Format(parquet_table.FILE, "a table with a row for each cell", parquet_table.write),
     "coco": Format(coco.FILE, "COCO instances", coco.write, coco.read),
@@ -62,9 +64,9 @@ FORMATS = {
     "svg": Format(svg.FILE, "outlines as curves, over the image", svg.write),
 }
 """Every format by its name."""
-DEFAULT = ("masks", "contours", "csv", "overlay")
+DEFAULT = ("masks", "contours", "csv", "others", "overlay")
 """What is written unless other formats are chosen."""
-ALIASES = {"tiff": ("planes", "flat"), "zarr": ("ome-zarr",), "png": ("overlay",)}
+ALIASES = {"csv": ("csv", "others"), "tiff": ("planes", "flat"), "zarr": ("ome-zarr",), "png": ("overlay",)}
 """Other names of formats, as people call them."""
 ALWAYS = "contours"
 """Holds everything, so that all else can be made from it later; written whatever is chosen."""

@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.documents import check_size, read_json
-from declump.io.formats.parts.result import Result
+from declump.io.formats.parts.result import DECIMALS, Result
 from declump.records.crops import crop_labels, crop_runs
+from declump.records.others import Others
 from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILE = "contours.json"
 VERSION = 2
-"""Version of the file; a reader refuses a later one. Version 1 had no nuclei."""
+"""Version of the file; a reader refuses a later one. Version 1 had no nuclei. What a judge said, the probabilities of
+nuclei and the others, is there where one looked; a reader that does not know it passes over it."""
+DIGITS = 4
+"""Digits of a probability."""
 _FORMAT = "declump contours"
 
 
@@ -37,6 +41,9 @@ def write(result: Result, path: Path) -> None:
         ):
             if part.area or name == "nucleus":
                 cell[name] = part.encode(segmentation.shape)
+    if segmentation.nucleus_probability is not None:
+        for cell, probability in zip(cells, segmentation.nucleus_probability.tolist(), strict=True):
+            cell["nucleus_probability"] = None if np.isnan(probability) else round(probability, DIGITS)
     clumps = [
         {"id": index + 1, "size": record.size, "stopped": record.stopped, "history": record.history}
         for index, record in enumerate(segmentation.clumps)
@@ -49,10 +56,27 @@ def write(result: Result, path: Path) -> None:
         "nuclei": segmentation.nuclei is not None,
     }
     parts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
-    for name, records in (("cells", cells), ("clumps", clumps)):
+    parts_of = {"cells": cells, "clumps": clumps}
+    if segmentation.others is not None:
+        parts_of["others"] = _list_others(segmentation.others)
+    for name, records in parts_of.items():
         lines = ",\n  ".join(json.dumps(record) for record in records)
         parts.append(f'"{name}": [\n  {lines}\n]' if records else f'"{name}": []')
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
+def _list_others(others: Others) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": kind,
+            "place": np.round(place, DECIMALS).tolist(),
+            "area": float(area),
+            "probability": round(said, DIGITS),
+        }
+        for kind, place, area, said in zip(
+            others.kinds, others.places, others.areas, others.probability.tolist(), strict=True
+        )
+    ]
 
 
 def read(path: Path) -> Segmentation:
@@ -95,6 +119,23 @@ def _parse_segmentation(content: dict[str, Any]) -> Segmentation:
         second_nuclei=_parse_nuclei(cells, "second_nucleus", shape)
         if any("second_nucleus" in cell for cell in cells)
         else None,
+        nucleus_probability=_parse_probability(cells),
+        others=_parse_others(content["others"]) if "others" in content else None,
+    )
+
+
+def _parse_probability(cells: list[dict[str, Any]]) -> NDArray[np.float64] | None:
+    if not any("nucleus_probability" in cell for cell in cells):
+        return None
+    return np.array([cell.get("nucleus_probability") for cell in cells], dtype=np.float64)
+
+
+def _parse_others(records: list[dict[str, Any]]) -> Others:
+    return Others(
+        np.array([record["place"] for record in records], dtype=np.float64).reshape(-1, 2),
+        np.array([record["area"] for record in records], dtype=np.float64),
+        np.array([record["probability"] for record in records], dtype=np.float64),
+        tuple(str(record["kind"]) for record in records),
     )
 
 

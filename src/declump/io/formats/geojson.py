@@ -3,7 +3,8 @@
 A ``FeatureCollection`` in which every cell with an outline is a ``Feature``: its ``geometry`` is the outline, its
 ``nucleusGeometry`` the nucleus, and its ``properties`` have ``objectType`` "cell", the number of the cell as ``name``,
 a ``classification`` and the ``measurements``. QuPath counts x along columns and y along rows from the corner of the
-image, so that the first pixel has its centre at (0.5, 0.5).
+image, so that the first pixel has its centre at (0.5, 0.5). Leukocytes and debris that a judge kept apart follow as
+annotations, a point each.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.result import DECIMALS, Result
 from declump.io.formats.parts.tables import Columns, columns
 from declump.io.formats.parts.tracing import trace_nuclei
+from declump.records.others import LEUKOCYTE, OTHER
+from declump.records.segmentation import Segmentation
 
 FILE = "cells.geojson"
 COMPRESSED_FILE = "cells.geojson.gz"
 CLASSIFICATION = {"name": "Cell", "color": [230, 159, 0]}
+OTHER_COLOURS = {LEUKOCYTE: [0, 114, 178], OTHER: [120, 120, 120]}
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://geojson.org/declump")
 
 
@@ -56,8 +60,34 @@ def _document(result: Result) -> bytes:
         parts = [f'"type":"Feature","id":"{name}","geometry":{geometry}']
         parts += [f'"nucleusGeometry":{_polygon(nucleus)}'] if nucleus is not None else []
         lines.append(f'{{{",".join(parts)},"properties":{json.dumps(properties, separators=(",", ":"))}}}')
+    lines += _others(segmentation)
     head, features = json.dumps(make_metadata(segmentation, "geojson")), ",\n".join(lines)
     return f'{{"type":"FeatureCollection","declump":{head},"features":[\n{features}\n]}}\n'.encode()
+
+
+def _others(segmentation: Segmentation) -> list[str]:
+    """One annotation, a point, for each spot that was judged to be no nucleus."""
+    if segmentation.others is None:
+        return []
+    lines = []
+    table = segmentation.others.to_columns()
+    for index, (kind, (row, column)) in enumerate(
+        zip(segmentation.others.kinds, segmentation.others.places.tolist(), strict=True)
+    ):
+        place = [round(column + 0.5, DECIMALS), round(row + 0.5, DECIMALS)]
+        feature = {
+            "type": "Feature",
+            "id": str(uuid.uuid5(_NAMESPACE, f"{kind} {segmentation.shape} {place}")),
+            "geometry": {"type": "Point", "coordinates": place},
+            "properties": {
+                "objectType": "annotation",
+                "name": f"{kind} {index + 1}",
+                "classification": {"name": kind.capitalize(), "color": OTHER_COLOURS[kind]},
+                "measurements": {name: table[name][index] for name in ("area_px2", "nucleus_probability")},
+            },
+        }
+        lines.append(json.dumps(feature, separators=(",", ":")))
+    return lines
 
 
 def _polygon(vertices: NDArray[np.float64]) -> str:

@@ -19,4 +19,6 @@ def write(result: Result, path: Path) -> None:
 
     text = PngInfo()
     text.add_text(KEY, json.dumps(make_metadata(result.segmentation, "overlay")))
-    Image.fromarray(overlay(result.segmentation, result.image)).save(path, pnginfo=text, compress_level=1)
+    Image.fromarray(overlay(result.segmentation, result.image, others=result.others)).save(
+        path, pnginfo=text, compress_level=1
+    )

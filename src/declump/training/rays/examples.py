@@ -82,7 +82,10 @@ def make_example(annotated: AnnotatedImage | Smear, found: Sequence[Regions] = (
 
 def simulate_examples(count: int, seed: int, model: Path) -> list[RayExample]:
     """Make examples from simulated smears, with true regions and with those that a model finds."""
-    return [make_example(made, [find_regions(made.image, model=model)]) for made in simulate_smears(count, seed)]
+    return [
+        make_example(made, [find_regions(made.image, model=model, judge="none")])
+        for made in simulate_smears(count, seed)
+    ]
 
 
 def _true_view(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32]) -> ExampleView:

@@ -27,11 +27,14 @@ class Result:
         The picture that was segmented.
     measurements : mapping of str to sequence, optional
         Columns of a table with one value a cell, in the order of the cells; None and NaN stand for what is missing.
+    others : bool
+        Whether pictures show what is no nucleus, too.
     """
 
     segmentation: Segmentation
     image: NDArray[Any] | None = None
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None
+    others: bool = False
 
     def __post_init__(self) -> None:
         """Round, and refuse what does not belong to the segmentation."""

@@ -1,0 +1,53 @@
+"""Windows of an image, turned and scaled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from declump._kernels.types import Floats
+
+
+@njit(cache=True, nogil=True)
+def sample_affine(
+    planes: NDArray[Any], unit: float, beyond: Floats, corner: Floats, steps: Floats, window: NDArray[np.float32]
+) -> None:
+    """Fill a window (C, A, B) from planes (C, H, W); twin of :func:`declump.regions.sampling.sample_affine`.
+
+    ``corner`` is the row and column of its first point, ``steps`` (2, 2) how they change from one row of the window to
+    the next, and from one column to the next.
+    """
+    height, width = planes.shape[1], planes.shape[2]
+    for i in range(window.shape[1]):
+        for j in range(window.shape[2]):
+            row = corner[0] + i * steps[0, 0] + j * steps[1, 0]
+            column = corner[1] + i * steps[0, 1] + j * steps[1, 1]
+            if not (-0.5 < row < height - 0.5 and -0.5 < column < width - 0.5):
+                for plane in range(window.shape[0]):
+                    window[plane, i, j] = beyond[plane]
+                continue
+            row, column = min(max(row, 0.0), height - 1.0), min(max(column, 0.0), width - 1.0)
+            top, left = int(row), int(column)
+            below, beside = min(top + 1, height - 1), min(left + 1, width - 1)
+            down, right = row - top, column - left
+            for plane in range(window.shape[0]):
+                above = planes[plane, top, left] * (1 - right) + planes[plane, top, beside] * right
+                under = planes[plane, below, left] * (1 - right) + planes[plane, below, beside] * right
+                window[plane, i, j] = unit * (above * (1 - down) + under * down)
+
+
+@njit(cache=True, nogil=True)
+def sample_number(
+    labels: NDArray[np.int32], number: int, corner: Floats, steps: Floats, window: NDArray[np.float32]
+) -> None:
+    """Fill a window (A, B) with 1 where labels (H, W) have a number, else 0; points as in :func:`sample_affine`."""
+    height, width = labels.shape
+    for i in range(window.shape[0]):
+        for j in range(window.shape[1]):
+            row = int(np.floor(corner[0] + i * steps[0, 0] + j * steps[1, 0] + 0.5))
+            column = int(np.floor(corner[1] + i * steps[0, 1] + j * steps[1, 1] + 0.5))
+            inside = 0 <= row < height and 0 <= column < width
+            window[i, j] = 1.0 if inside and labels[row, column] == number else 0.0

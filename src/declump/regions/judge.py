@@ -1,0 +1,165 @@
+"""The judge: a network that looks at a spot and its surroundings and says whether it is the nucleus of a cell.
+
+It sees the spot twice: near, about three nuclei wide, and far, as wide as a cell, with what the region network says of
+both. All lengths are relative to the diameter of a nucleus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump import _kernels
+from declump.models import NUCLEUS_DIAMETER, Model, model_path, open_model
+from declump.records.regions import Regions, seeds_from_labels
+from declump.regions.inference import Maps
+from declump.regions.sampling import shrink
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+WINDOW = 64
+"""Sides of a window in steps; a step is a pixel where nuclei are as large as in the training images."""
+FAR = 3
+"""The far view has steps this many times as long."""
+CHANNELS = 9
+"""Near: luminance, clump, nucleus, centre, the spot itself; far: luminance, clump, nucleus, layers."""
+_NEAR, _FAR = [0, 1, 2, 3], [0, 1, 2, 4]
+_BEYOND = np.array([1.0, 0, 0, 0])
+"""Beyond the image there is background."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpotPlanes:
+    """An image and what the region network says of it, ready to be looked at from any spot.
+
+    Attributes
+    ----------
+    planes : (5, H, W)
+        Luminance; probability of clump and of nucleus; nearness to a centre; layers, as a share of 3.
+    spots : (H, W) int32
+        Number of the spot, from 1, at each of its pixels.
+    unit : float
+        What 1 of the planes stands for.
+    """
+
+    planes: NDArray[Any]
+    spots: NDArray[np.int32]
+    unit: float = 1.0
+
+    @classmethod
+    def from_maps(cls, luminance: Floats, maps: Maps, spots: NDArray[np.int32]) -> SpotPlanes:
+        """Put together the luminance (H, W) of an image, the maps of the region network, and spots (H, W)."""
+        layers = np.tensordot(np.arange(4, dtype=np.float32) / 3, maps.layers, axes=1)
+        planes = np.stack([luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers])
+        return cls(planes.astype(np.float32), spots)
+
+
+@dataclass(frozen=True)
+class SpotView:
+    """How a window looks at a spot.
+
+    Attributes
+    ----------
+    step : float
+        Pixels a step.
+    turn : float
+        Angle in radians.
+    mirrored : bool
+    """
+
+    step: float = 1.0
+    turn: float = 0.0
+    mirrored: bool = False
+
+    def grid(self, place: NDArray[np.float64], stretch: float, size: int) -> tuple[Doubles, Doubles]:
+        """Corner (2,) and steps (2, 2) of a window round a place, stretched, in squares of so many pixels."""
+        cosine, sine = np.cos(self.turn), np.sin(self.turn)
+        across = -1 if self.mirrored else 1
+        steps = np.array([[cosine, -sine], [across * sine, across * cosine]]) * (self.step * stretch / size)
+        corner = (place + 0.5) / size - 0.5 - (WINDOW - 1) / 2 * steps.sum(axis=0)
+        return corner, steps
+
+
+class SpotWindows:
+    """Windows of the spots of one image; what they share is made once."""
+
+    def __init__(self, around: SpotPlanes, step: float = 1.0) -> None:
+        self.around = around
+        self.sizes = (max(round(step), 1), max(round(FAR * step), 1))
+        self.near, self.far = (
+            np.ascontiguousarray(shrink(around.planes[chosen], size))
+            for chosen, size in zip((_NEAR, _FAR), self.sizes, strict=True)
+        )
+
+    def sample(self, place: NDArray[np.float64], number: int, view: SpotView) -> Floats:
+        """Look at spot ``number`` from a place (row, column): (9, W, W), see ``CHANNELS``."""
+        window = np.empty((CHANNELS, WINDOW, WINDOW), np.float32)
+        _kernels.sample_affine(self.near, self.around.unit, _BEYOND, *view.grid(place, 1.0, self.sizes[0]), window[:4])
+        _kernels.sample_number(self.around.spots, number, *view.grid(place, 1.0, 1), window[4])
+        _kernels.sample_affine(self.far, self.around.unit, _BEYOND, *view.grid(place, FAR, self.sizes[1]), window[5:])
+        return window
+
+
+def open_judge(model: str | Path) -> Model:
+    """Open ``"default"``, the judge that ships with declump, or an ONNX file of ``declump train judge``."""
+    opened = open_model(model_path(model, "judge.onnx"), "judge of nuclei")
+    opened.check_input(CHANNELS, WINDOW, WINDOW)
+    return opened
+
+
+def judge_spots(around: SpotPlanes, model: Model, diameter: float = NUCLEUS_DIAMETER) -> Floats:
+    """Ask of every spot how probable it is that it is the nucleus of a cell.
+
+    Parameters
+    ----------
+    around : SpotPlanes
+    model : Model
+        Of ``declump train judge``; see :func:`open_judge`.
+    diameter : float
+        Usual diameter of a nucleus in pixels.
+
+    Returns
+    -------
+    (S,) float32
+        Probabilities, in the order of the spots' numbers. A window goes through the network alone, so that what is said
+        of a spot does not depend on the others.
+    """
+    step = diameter / model.nucleus_diameter
+    windows, view = SpotWindows(around, step), SpotView(step)
+    places = seeds_from_labels(around.spots)
+    said = [model.run(windows.sample(place, index + 1, view))[0] for index, place in enumerate(places)]
+    return np.array(said, np.float32)
+
+
+def choose_nuclei(regions: Regions, probability: Floats, min_nucleus: float) -> Regions:
+    """Make nuclei of the spots in clumps that are probable enough, and candidates of all others.
+
+    Parameters
+    ----------
+    regions : Regions
+        With all spots as nuclei.
+    probability : (S,)
+        What a judge says of each.
+    min_nucleus : float
+        Least probability of a nucleus.
+    """
+    areas = np.bincount(regions.nuclei.ravel(), minlength=len(probability) + 1)
+    within = np.bincount(regions.nuclei[regions.clump], minlength=areas.size)
+    chosen = np.append(False, probability >= min_nucleus) & (2 * within >= areas)
+    said = np.append(0, probability).astype(np.float64)
+    # A nucleus, and with it its seed, lies in the clump.
+    nuclei = np.where(chosen[regions.nuclei] & regions.clump, regions.nuclei, 0)
+    rest = ~chosen
+    rest[0] = False
+    return replace(
+        regions,
+        nuclei=nuclei,
+        nucleus_probability=said[chosen],
+        candidates=np.where(rest[regions.nuclei], regions.nuclei, 0).astype(np.int32),
+        candidate_probability=said[rest],
+    )

@@ -1,0 +1,48 @@
+"""Spots: all that may be a nucleus, from the sure to the faint, for a judge to choose from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
+
+WEAK_RULES = NucleusRules(
+    min_probability=0.15, min_peak=0.08, min_dip=0.08, min_area=0.08, min_share=0.0, min_solidity=0.6, min_contrast=-1.0
+)
+"""For what hardly looks like a nucleus: a judge that sees more of it may know better."""
+MAX_SHARED = 0.3
+"""A spot of looser rules is a new one if it shares no more than this of its pixels with spots of stricter ones."""
+
+
+def find_spots(
+    probability: NDArray[np.float32],
+    centre_map: NDArray[np.float32],
+    luminance: NDArray[np.float32],
+    diameter: float,
+    *,
+    min_area: float | None = None,
+    cut: bool = False,
+) -> NDArray[np.int32]:
+    """Find all that may be a nucleus, by stricter rules first.
+
+    Parameters
+    ----------
+    probability, centre_map, luminance, diameter, min_area, cut
+        See :func:`declump.regions.nuclei.separate_nuclei`; the probability need not be 0 outside clumps.
+
+    Returns
+    -------
+    (H, W) int32
+        Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
+    """
+    spots = np.zeros(probability.shape, np.int32)
+    for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
+        found = separate_nuclei(probability, centre_map, luminance, diameter, rules=rules, min_area=min_area, cut=cut)
+        areas = np.bincount(found.ravel())
+        shared = np.bincount(found[spots > 0], minlength=areas.size)
+        new = shared <= MAX_SHARED * areas
+        new[0] = False
+        numbers = np.where(new, np.cumsum(new) + spots.max(), 0).astype(np.int32)
+        spots = np.where(spots > 0, spots, numbers[found])
+    return spots

@@ -1,0 +1,1 @@
+"""The judge of nuclei: spots of images with marked nuclei, network, training."""

@@ -1,0 +1,139 @@
+"""A judge of nuclei from images whose nuclei are marked: spots, training, calibration and export."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from declump.datasets.marked import MarkedNuclei
+from declump.models import Model, model_path
+from declump.records.regions import number_nuclei, seeds_from_labels
+from declump.regions.inference import open_region_model
+from declump.regions.judge import SpotWindows
+from declump.training.card import describe_training
+from declump.training.export import export
+from declump.training.judge.batches import JudgeViews
+from declump.training.judge.examples import JudgeExample, empty_example, make_example
+from declump.training.judge.lesson import LESSON
+from declump.training.judge.network import FREE_AXES, TRIED, Judge
+from declump.training.judge.pasting import paste_leukocytes
+from declump.training.loop import fit
+from declump.training.schedule import Curve, Schedule
+from declump.training.smears import simulate_smears
+
+
+def train_judge(
+    folders: Iterable[Iterable[MarkedNuclei]],
+    path: Path,
+    schedule: Schedule,
+    *,
+    regions: Sequence[str | Path] = ("default",),
+    held_out: Collection[str] = (),
+    simulated: int = 30,
+    pasted: int = 12,
+    calibration: tuple[float, float] | None = None,
+    cache: Path | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> Curve:
+    """Train the network that tells nuclei of cells from leukocytes and debris, and write it as a model.
+
+    Parameters
+    ----------
+    folders : iterable of iterables of MarkedNuclei
+        Each counts by the root of its number of spots.
+    path : Path
+        The ``.onnx`` file; its folder is made.
+    schedule : Schedule
+    regions : sequence of str or Path
+        Region models to find spots with; of several, one that did not see an image serves it.
+    held_out : collection of str
+        Names of images that teach nothing and are measured on.
+    simulated : int
+        Number of simulated smears to learn from as well; they count as one folder.
+    pasted : int
+        Leukocytes to paste into a second copy of every image that teaches; 0 for no copies.
+    calibration : (float, float), optional
+        Slope and shift that make a probability of the network's score; by default as the images that are measured on
+        ask for.
+    cache : Path, optional
+        Folder in which the spots of images are kept, for further trainings.
+    card : mapping, optional
+        Further notes for the model; they go before what is known of the training.
+
+    Returns
+    -------
+    list of dict
+        Losses and held-out figures by step.
+
+    Raises
+    ------
+    ValueError
+        If an image to hold out is in none of the folders.
+    """
+    collector = SpotCollector([open_region_model(model_path(model, "regions.onnx")) for model in regions], cache)
+    groups, measured = [], []
+    for folder in folders:
+        group = []
+        for image in folder:
+            if image.name in held_out:
+                measured.append(_view(collector.collect(image)))
+                continue
+            group += [collector.collect(image), *([collector.collect(image, pasted)] if pasted else [])]
+        groups.append([_view(example) for example in group if len(example.nucleus)])
+    if len(measured) < len(set(held_out)):
+        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
+    made = [collector.collect(smear) for smear in _simulate(simulated, schedule.seed)]
+    groups.append([_view(example) for example in made if len(example.nucleus)])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    network, curve = fit(LESSON, groups, measured, schedule)
+    if calibration is None:
+        calibration = curve[-1].get("slope", 1.0), curve[-1].get("shift", 0.0)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
+    notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions], "pasted": pasted}
+    export(Judge(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
+    return curve
+
+
+class SpotCollector:
+    """Finds the spots of images, each with a region model that did not see it, or takes those found before."""
+
+    def __init__(self, models: Sequence[Model], cache: Path | None = None) -> None:
+        self.models, self.cache = models, cache
+
+    def collect(self, image: MarkedNuclei, pasted: int = 0) -> JudgeExample:
+        """Find the spots of an image, with so many of its leukocytes pasted into it; no spots if it has none."""
+        model = self._choose(image.name, bool(pasted))
+        kept = None
+        if self.cache is not None:
+            kept = self.cache / f"{image.name.replace('/', '-')}-{model.path.stem}-{pasted}.npz"
+            if kept.is_file():
+                return JudgeExample.load(kept, image.name)
+        changed = paste_leukocytes(image, pasted, _sum_letters(image.name)) if pasted else image
+        example = empty_example(image.name) if changed is None else make_example(changed, model)
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            example.save(kept)
+        return example
+
+    def _choose(self, name: str, other: bool) -> Model:
+        fair = [model for model in self.models if name in model.card.get("held out", ())] or list(self.models)
+        # Where several are fair, the name decides, so that each serves about as many images.
+        return fair[(_sum_letters(name) + other) % len(fair)]
+
+
+def _simulate(count: int, seed: int) -> Iterator[MarkedNuclei]:
+    for index, smear in enumerate(simulate_smears(count, seed)):
+        numbers = np.arange(1, len(smear.cells) + 1)[:, None, None]
+        labels = number_nuclei(np.max(smear.nuclei * numbers, axis=0, initial=0).astype(np.int32))
+        yield MarkedNuclei(f"simulated {seed} {index}", smear.image, seeds_from_labels(labels), labels)
+
+
+def _sum_letters(name: str) -> int:
+    return sum(name.encode())
+
+
+def _view(example: JudgeExample) -> JudgeViews:
+    return JudgeViews(example, SpotWindows(example.around()))

@@ -1,0 +1,90 @@
+"""Training, export and judging together, on a network too briefly taught to be of use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs the extra 'train'")
+
+from declump.datasets.marked import MarkedNuclei
+from declump.models import read_card
+from declump.regions import find_regions
+from declump.training import Schedule, train_judge
+from declump.training.judge.examples import JudgeExample, tell_nuclei
+from declump.training.judge.lesson import calibrate
+from declump.training.judge.pasting import HALF, cut_leukocytes, paste_leukocytes
+from support.annotated_smears import annotated
+
+
+def marked(number: int) -> MarkedNuclei:
+    return MarkedNuclei.from_cells(annotated(number))
+
+
+def test_a_judge_tells_what_it_was_made_from_and_runs(tmp_path: Path) -> None:
+    path, cache = tmp_path / "judge.onnx", tmp_path / "spots"
+    schedule = Schedule(2, 4, seed=1)
+    how = {"held_out": ["smear1"], "simulated": 1, "pasted": 0, "cache": cache}
+    curve = train_judge([[marked(0), marked(1)]], path, schedule, card={"data": "smears"}, **how)
+    card = read_card(path)
+    assert (card["data"], card["held out"], card["simulated smears"]) == ("smears", ["smear1"], 1)
+    assert tuple(card["calibration"]) == (curve[-1].get("slope", 1.0), curve[-1].get("shift", 0.0))
+    found = find_regions(annotated(0).image, judge=path, min_nucleus=0.0)
+    assert found.nucleus_probability is not None and (found.nucleus_probability >= 0).all()
+    again = tmp_path / "again.onnx"
+    train_judge([[marked(0), marked(1)]], again, schedule, card={"data": "smears"}, **how)
+    assert again.read_bytes() == path.read_bytes()
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_an_image_to_hold_out_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="none of the folders"):
+        train_judge([[marked(0)]], tmp_path / "judge.onnx", Schedule(1, 1), held_out=["moon"], simulated=0, pasted=0)
+
+
+def test_spots_are_told_by_pixels_or_by_points_one_to_one() -> None:
+    rows, columns = np.mgrid[:60, :120]
+    spots, labels = np.zeros((2, 60, 120), np.int32)
+    for number, column in enumerate((20, 60, 100), start=1):
+        spots[np.hypot(rows - 30, columns - column) < 8] = number
+    labels[np.hypot(rows - 31, columns - 21) < 8], labels[np.hypot(rows - 30, columns - 64) < 9] = 1, 2
+    drawn = MarkedNuclei("drawn", np.zeros((60, 120), np.uint8), np.array([[31.0, 21.0], [30.0, 64.0]]), labels)
+    pointed = MarkedNuclei("pointed", drawn.image, np.vstack([drawn.points, [[30.0, 66.0]]]))
+    assert tell_nuclei(spots, drawn).tolist() == [True, True, False]
+    assert tell_nuclei(spots, pointed).tolist() == [True, True, False]
+
+
+def test_examples_come_back_as_they_were(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    kept = JudgeExample("a", rng.integers(0, 9, (5, 4, 6)).astype(np.uint8), np.ones((4, 6), np.int32),
+                        np.array([[1.5, 2.5]]), np.array([True]), 3)  # fmt: skip
+    kept.save(tmp_path / "a.npz")
+    back = JudgeExample.load(tmp_path / "a.npz", "a")
+    assert (back.planes == kept.planes).all() and (back.places == kept.places).all() and back.marked == 3
+
+
+def test_calibration_finds_the_odds_that_made_the_truth() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(0, 2, 20_000)
+    truth = rng.random(scores.size) < 1 / (1 + np.exp(-(0.5 * scores + 1)))
+    assert calibrate(scores, truth) == pytest.approx((0.5, 1.0), abs=0.06)
+
+
+def test_free_leukocytes_are_pasted_onto_cytoplasm_and_nuclei_stay() -> None:
+    rows, columns = np.mgrid[:300, :400]
+    image = np.full((300, 400), 230, np.uint8)
+    image[:, 200:] = 170
+    for row in (60, 150, 240):
+        image[np.hypot(rows - row, columns - 60) < 6] = 60
+        image[np.hypot(rows - row, columns - 330) < 11] = 70
+    nuclei = MarkedNuclei("smear", image, np.array([[60.0, 330.0], [150.0, 330.0], [240.0, 330.0]]))
+    assert [cut.shape for cut in cut_leukocytes(image / np.float32(230), nuclei.points)] == [(2 * HALF, 2 * HALF)] * 3
+    pasted = paste_leukocytes(nuclei, 5, 0)
+    assert pasted is not None and (pasted.image <= image).all() and (pasted.points == nuclei.points).all()
+    darker = pasted.image.astype(int) < image.astype(int) - 40
+    assert darker[:, 200:].any()
+    for row, column in nuclei.points.astype(int):
+        assert (pasted.image[row - 4 : row + 5, column - 4 : column + 5] == 70).all()
+    assert paste_leukocytes(MarkedNuclei("bare", np.full((90, 90), 230, np.uint8), np.empty((0, 2))), 3, 0) is None
