@@ -31,7 +31,10 @@ def test_wrong_numbers_and_methods_are_refused_at_once() -> None:
 def test_a_size_of_pixels_from_metadata_tells_the_diameter_but_changes_no_unit() -> None:
     given = Options(regions="classical", min_nucleus_area=30)
     assert given.region_options() == RegionOptions("classical", min_nucleus_area=30)
-    assert given.region_options(0.35) == RegionOptions("classical", diameter=20, min_nucleus_area=30)
+    assert given.region_options(0.35) == RegionOptions("classical", min_nucleus_area=30, expected_diameter=20)
     own = Options(pixel_size=0.7, min_nucleus_area=49).region_options(0.35)
-    assert (own.nucleus_diameter, own.in_pixels().min_nucleus_area) == (pytest.approx(10), pytest.approx(100))
+    assert (own.in_pixels().expected_diameter, own.in_pixels().min_nucleus_area) == (
+        pytest.approx(10),
+        pytest.approx(100),
+    )
     assert Options(diameter=17).region_options(0.35).nucleus_diameter == 17

@@ -9,7 +9,9 @@ from declump.regions.options import to_region_options
 
 def test_in_pixels() -> None:
     given = RegionOptions(pixel_size=0.5, min_nucleus_area=10, max_hole_area=0, cut_nuclei=True)
-    assert given.in_pixels() == RegionOptions(diameter=14, min_nucleus_area=40, max_hole_area=0, cut_nuclei=True)
+    assert given.in_pixels() == RegionOptions(
+        expected_diameter=14, min_nucleus_area=40, max_hole_area=0, cut_nuclei=True
+    )
     assert given.in_pixels().in_pixels() == given.in_pixels()
     assert RegionOptions(diameter=20, pixel_size=0.5).in_pixels().diameter == 20
 
@@ -33,7 +35,7 @@ def test_impossible_sizes_are_refused(options: dict[str, float], words: str) -> 
 def test_what_arguments_stand_for() -> None:
     assert to_region_options("classical", diameter=20) == RegionOptions("classical", diameter=20)
     known = Regions(np.ones((3, 3), bool), np.zeros((3, 3), int))
-    assert to_region_options(known, pixel_size=0.5).nucleus_diameter == 14
+    assert to_region_options(known, pixel_size=0.5) == RegionOptions(pixel_size=0.5)
     own = RegionOptions(diameter=9)
     assert to_region_options(own) is own
     with pytest.raises(ValueError, match="part of the RegionOptions"):

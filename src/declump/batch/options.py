@@ -75,16 +75,21 @@ class Options:
         Parameters
         ----------
         pixel_size : float, optional
-            Micrometres a pixel, where the image itself tells. That says how large nuclei are, but changes no unit of
-            the areas that were given.
+            Micrometres a pixel, where the image itself tells. A first guess of how large nuclei are; it changes no unit
+            of the areas that were given.
         """
-        size = self.diameter
-        if size is None and self.pixel_size is None and pixel_size is not None:
-            size = usual_diameter(pixel_size)
+        told = None if self.pixel_size is not None or pixel_size is None else usual_diameter(pixel_size)
         return RegionOptions(
-            self.regions, size, self.pixel_size, self.min_nucleus_area, self.min_clump_area, self.max_hole_area,
-            judge=self.judge, min_nucleus=self.min_nucleus,
-        )  # fmt: skip
+            model=self.regions,
+            diameter=self.diameter,
+            pixel_size=self.pixel_size,
+            min_nucleus_area=self.min_nucleus_area,
+            min_clump_area=self.min_clump_area,
+            max_hole_area=self.max_hole_area,
+            judge=self.judge,
+            min_nucleus=self.min_nucleus,
+            expected_diameter=told,
+        )
 
     def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:
         """Find the cells of an image by the method that was chosen."""

@@ -40,8 +40,8 @@ class RayProposer:
     model : str or Path
         ``"default"``, or an ONNX file of ``declump train rays``; opened at the first proposal.
     diameter : float, optional
-        Usual diameter of a nucleus in pixels; by default that of the training images, unless the nuclei of the
-        regions are much smaller or larger.
+        Usual diameter of a nucleus in pixels; by default that of the regions, or where they have none that of the
+        training images, unless their nuclei are much smaller or larger.
     """
 
     image: ImageChannels
@@ -55,7 +55,8 @@ class RayProposer:
         model = open_model(model_path(self.model, "rays.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
-        view = layout.view(resolution(regions.nuclei, self.diameter, layout.nucleus_diameter))
+        known = regions.diameter if self.diameter is None else self.diameter
+        view = layout.view(resolution(regions.nuclei, layout.nucleus_diameter) if known is None else known)
         around = self._surroundings(regions, view.step)
         output = np.empty((len(regions.seeds), 2, layout.angles))
         for index, seed in enumerate(regions.seeds):

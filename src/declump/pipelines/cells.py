@@ -62,9 +62,10 @@ def segment(
     prior, setting, progress
         See :func:`evolve`.
     pixel_size : float, optional
-        Micrometres a pixel; tells how large nuclei are. Options of the regions have their own, and their own diameter.
+        Micrometres a pixel: a first guess of how large nuclei are, which the image may contradict (with a warning).
+        Options of the regions have their own, and their own diameter.
     diameter : float, optional
-        Usual diameter of a nucleus in pixels; goes before ``pixel_size``.
+        Usual diameter of a nucleus in pixels; by default it is found in the image.
     judge : str or Path, optional
         What tells nuclei from leukocytes and debris; see :func:`declump.find_regions`.
     min_nucleus : float, optional
@@ -83,7 +84,7 @@ def segment(
     if evidence is None:
         evidence = DEFAULT_EVIDENCE if find_settings(setting).ray_weight > 0 else "clump"
     if isinstance(evidence, str):
-        proposer = RayProposer(picture, rays, options.nucleus_diameter)
+        proposer = RayProposer(picture, rays, options.diameter)
         if "rays" in evidence:
             found = confirm_candidates(found, proposer, min_nucleus=options.min_nucleus)
         known = collect_evidence(found, evidence, proposer)

@@ -35,6 +35,8 @@ class Regions:
         Probability of each nucleus to be the nucleus of a cell, by a judge; None where none looked at them.
     candidate_probability : (C,) float64, optional
         The same of the candidates, which are then all other spots, also those that hardly look like nuclei.
+    diameter : float, optional
+        Usual diameter of a nucleus in pixels: the scale at which the image is looked at; None where unknown.
     """
 
     clump: NDArray[np.bool_]
@@ -44,6 +46,7 @@ class Regions:
     candidates: NDArray[np.int32] | None = None
     nucleus_probability: NDArray[np.float64] | None = None
     candidate_probability: NDArray[np.float64] | None = None
+    diameter: float | None = None
     seeds: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,26 +12,23 @@ from scipy import ndimage
 
 from declump.models import Model
 from declump.records.regions import Regions
-from declump.regions.channels import ImageChannels, is_flat, to_channels
+from declump.regions.channels import ImageChannels, is_flat
 from declump.regions.classical import separate_by_thresholds
 from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
+from declump.regions.resizing import resize_channels
+from declump.regions.scale import ENOUGH_NUCLEI, TRUSTED, find_scale
 from declump.regions.spots import find_spots
 
-TRUSTED = 1.5
-"""The resolution is taken to be that of the training images unless nuclei come out smaller or larger by this factor."""
-ENOUGH_NUCLEI = 5
-"""Fewer nuclei than this say nothing about the resolution."""
+CONTRADICTION = 1.5
+"""Nuclei smaller or larger by this factor than they should be are worth a warning."""
 MIN_CLUMP = 2.5
 """Smallest clump, in areas of a nucleus."""
 MAX_HOLE = 0.5
 """Largest hole in a clump that is filled, in areas of a nucleus."""
-SAME_SCALE = 0.05
-"""An image is not resized for a scale that differs less than this from 1."""
-
 BY_DEFAULT = RegionOptions()
 
 
@@ -57,10 +56,10 @@ def find_regions(
         ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
         file of ``declump train regions``.
     diameter : float, optional
-        Usual diameter of a nucleus in pixels; goes before what ``pixel_size`` tells of it. By default the image is
-        taken to be at the resolution of the training images, unless its nuclei turn out much smaller or larger.
+        Usual diameter of a nucleus in pixels, which the image is looked at by. By default it is found in the image
+        (:mod:`declump.regions.scale`).
     pixel_size : float, optional
-        Micrometres a pixel; tells how large nuclei are, and makes the areas below square micrometres.
+        Micrometres a pixel; makes the areas below square micrometres, and is a first guess of the scale.
     min_nucleus_area, min_clump_area, max_hole_area : float, optional
         Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
         micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
@@ -99,17 +98,13 @@ def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regio
         return Regions(np.zeros(image.shape, np.bool_), np.zeros(image.shape, np.int32))
     if str(options.model) == "classical":
         return _by_thresholds(image, options)
-    model = open_region_model(options.model)
-    usual, diameter = model.nucleus_diameter, options.diameter
-    found = _by_network(image, model, usual if diameter is None else diameter, options)
-    at = resolution(found.nuclei, diameter, usual)
-    return found if diameter is not None or at == usual else _by_network(image, model, at, options)
+    found = _by_network(image, open_region_model(options.model), options)
+    _warn_of_contradiction(options, typical_diameter(found.nuclei))
+    return found
 
 
-def resolution(nuclei: NDArray[np.int32], diameter: float | None, usual: float) -> float:
-    """Diameter in pixels at which labelled nuclei are looked at: the one given, the usual one, or theirs if far off."""
-    if diameter is not None:
-        return diameter
+def resolution(nuclei: NDArray[np.int32], usual: float) -> float:
+    """Diameter in pixels at which given, labelled nuclei are looked at: the usual one, or theirs if that is far off."""
     own = typical_diameter(nuclei)
     return own if own and not 1 / TRUSTED < own / usual < TRUSTED else usual
 
@@ -120,9 +115,24 @@ def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
     return float(np.median(np.sqrt(4 * areas / np.pi))) if areas.size >= ENOUGH_NUCLEI else None
 
 
+def _warn_of_contradiction(options: RegionOptions, own: float | None) -> None:
+    """Warn where nuclei are not as large as the caller, or the size of a pixel, makes them; by options in pixels."""
+    given = options.diameter or options.expected_diameter
+    if own is None or given is None or 1 / CONTRADICTION < own / given < CONTRADICTION:
+        return
+    if options.diameter is not None:
+        said = f"a diameter of {given:.3g} pixels was given for nuclei, but those found have {own:.3g}: leave it out"
+    else:
+        said = (
+            f"by the size of a pixel nuclei should be {given:.3g} pixels wide, but those found have {own:.3g}: the "
+            "scale was taken from the image; check the pixel size, which lengths and areas in micrometres rest on"
+        )
+    warnings.warn(said, stacklevel=4)
+
+
 def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
     """Regions without a network, by options in pixels."""
-    clump, nuclei = separate_by_thresholds(image.channels[0], diameter=options.diameter)
+    clump, nuclei = separate_by_thresholds(image.channels[0], diameter=options.diameter or options.expected_diameter)
     clump = _clean(clump, options.max_hole_area or 0, options.min_clump_area or 0)
     kept = np.bincount(nuclei.ravel()) >= max(options.min_nucleus_area or 0, 1)
     if not options.cut_nuclei:
@@ -131,11 +141,22 @@ def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
     return Regions(clump, nuclei * kept[nuclei] * clump)
 
 
-def _by_network(image: ImageChannels, model: Model, diameter: float, options: RegionOptions) -> Regions:
-    """Regions of an image whose nuclei have a given diameter, by options in pixels."""
-    maps = maps_at_scale(image, model, model.nucleus_diameter / diameter)
+def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> Regions:
+    """Regions at the scale that was given, or that the image asks for, by options in pixels."""
+    usual, maps = model.nucleus_diameter, None
+    if options.diameter is not None:
+        scale = usual / options.diameter
+    else:
+        scale, maps = find_scale(image.channels, model, _first_guess(usual, options.expected_diameter))
+    maps = maps_at_scale(image, model, scale) if maps is None else maps.resized(image.shape)
     judge = None if str(options.judge) == "none" else open_judge(options.judge)
-    return read_maps(maps, image.channels, diameter, options=options, judge=judge)
+    found = read_maps(maps, image.channels, usual / scale, options=options, judge=judge)
+    return replace(found, diameter=usual / scale)
+
+
+def _first_guess(usual: float, expected: float | None) -> float:
+    """Scale to begin with: that of the training images, unless nuclei are expected to be far larger or smaller."""
+    return 1.0 if expected is None or 1 / TRUSTED < expected / usual < TRUSTED else usual / expected
 
 
 def read_maps(
@@ -215,25 +236,4 @@ def _keep_large(mask: NDArray[np.bool_], min_area: float) -> NDArray[np.bool_]:
 
 def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:
     """Maps of an image seen larger or smaller, brought back to its size."""
-    from skimage.transform import resize
-
-    if abs(scale - 1) < SAME_SCALE:
-        return region_maps(image.channels, model)
-    size = tuple(max(round(side * scale), 1) for side in image.shape)
-    scaled = resize(
-        image.pixels.astype(np.float32),
-        (*size, *image.pixels.shape[2:]),
-        order=1,
-        anti_aliasing=scale < 1,
-        preserve_range=True,
-    )
-    maps = region_maps(to_channels(scaled), model)
-
-    def back(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.asarray(resize(values, image.shape, order=1, preserve_range=True), dtype=np.float32)
-
-    return Maps(
-        np.stack([back(part) for part in maps.classes]),
-        back(maps.centre_map),
-        np.stack([back(part) for part in maps.layers]),
-    )
+    return region_maps(resize_channels(image.channels, scale), model).resized(image.shape)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.models import Model, model_path, open_model
+from declump.regions.resizing import resize_planes
 
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
@@ -42,6 +43,13 @@ class Maps:
     classes: NDArray[np.float32]
     centre_map: NDArray[np.float32]
     layers: NDArray[np.float32]
+
+    def resized(self, shape: tuple[int, ...]) -> Maps:
+        """Give the maps at another height and width; themselves if it is theirs."""
+        if self.centre_map.shape == shape:
+            return self
+        centre_map = resize_planes(self.centre_map[None], shape)[0]
+        return Maps(resize_planes(self.classes, shape), centre_map, resize_planes(self.layers, shape))
 
 
 def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:

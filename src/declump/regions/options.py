@@ -27,6 +27,9 @@ class RegionOptions:
         See :func:`declump.find_regions`.
     judge, min_nucleus
         See :func:`declump.find_regions`.
+    expected_diameter : float, optional
+        Diameter of a nucleus in pixels by the image's metadata: a first guess of the scale, which the image may
+        contradict. Goes before what ``pixel_size`` tells of it.
     """
 
     model: str | Path = "default"
@@ -39,6 +42,7 @@ class RegionOptions:
     refined: bool = False
     judge: str | Path = "default"
     min_nucleus: float = MIN_NUCLEUS
+    expected_diameter: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse sizes that cannot be."""
@@ -47,32 +51,27 @@ class RegionOptions:
                 "the pixel size is a number of micrometres > 0, between a millionth and a million; given was "
                 f"{self.pixel_size}"
             )
-        size, (least, largest) = self.nucleus_diameter, DIAMETERS
-        if size is not None and not least <= size <= largest:
-            raise ValueError(
-                f"the diameter of a nucleus is a number of pixels from {least:g} to {largest:g}; given was {size}"
-            )
+        least, largest = DIAMETERS
+        for size in (self.diameter, self.in_pixels().expected_diameter):
+            if size is not None and not least <= size <= largest:
+                raise ValueError(
+                    f"the diameter of a nucleus is a number of pixels from {least:g} to {largest:g}; given was {size}"
+                )
         if not 0 <= self.min_nucleus <= 1:
             raise ValueError(f"the least probability of a nucleus is from 0 to 1; given was {self.min_nucleus}")
         for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
             if area is not None and not (np.isfinite(area) and area >= 0):
                 raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")
 
-    @property
-    def nucleus_diameter(self) -> float | None:
-        """Usual diameter of a nucleus in pixels, given or by the size of a pixel; None where neither is known."""
-        if self.diameter is not None or self.pixel_size is None:
-            return self.diameter
-        return usual_diameter(self.pixel_size)
-
     def in_pixels(self) -> RegionOptions:
-        """Give the same options with the diameter in pixels and all areas in square pixels."""
+        """Give the same options with the size of a pixel gone into the expected diameter, and into all areas."""
         if self.pixel_size is None:
             return self
+        expected = usual_diameter(self.pixel_size) if self.expected_diameter is None else self.expected_diameter
         pixel_area = self.pixel_size**2
         return replace(
             self,
-            diameter=self.nucleus_diameter,
+            expected_diameter=expected,
             pixel_size=None,
             min_nucleus_area=_divide(self.min_nucleus_area, pixel_area),
             min_clump_area=_divide(self.min_clump_area, pixel_area),

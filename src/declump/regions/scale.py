@@ -1,0 +1,136 @@
+"""At which scale an image is looked at: the one at which the region network is surest of what it sees.
+
+A network learns things of one size. Seen too large or too small it hesitates: the entropy of its classes is lowest near
+the scale that it was trained at, and the nuclei that it finds there have the usual diameter. Both are looked at on a
+part of the image, at a few scales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from declump.models import Model
+from declump.regions.inference import Maps, region_maps
+from declump.regions.resizing import resize_channels
+
+SCALES = (1 / 6, 6.0)
+"""Smallest and largest scale at which an image is looked at, against that of the training images."""
+PIXELS = 1024 * 1024
+"""A part of the image with at most so many pixels, as the network sees them, is looked at to find the scale."""
+TRUSTED = 1.4
+"""Nuclei smaller or larger than the usual ones by less than this factor say nothing against a scale."""
+ENOUGH_NUCLEI = 5
+"""Fewer nuclei than this say nothing about the scale."""
+SOME_NUCLEI = 3
+"""At a smaller scale at least so many are seen, or it is not taken."""
+SMALLER = (0.5, 0.25)
+"""Smaller scales that are looked at beside one."""
+SURER = 0.9
+"""A smaller scale is taken if it leaves less than this share of the entropy."""
+LOOKS = 5
+"""The scale is changed at most so often."""
+BRIGHT = 0.9
+"""What is darker than this share of the background's luminance may be a cell."""
+SURE = 0.5
+"""Pixels with a higher probability of nucleus are counted to tell the size of nuclei."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the network says of a part of an image at one scale.
+
+    Attributes
+    ----------
+    entropy : float
+        Mean entropy of its classes over the part, in nats.
+    diameters : (N,) float64
+        Diameters of nuclei as it sees them, in pixels of its own.
+    maps : Maps
+        The whole answer.
+    """
+
+    entropy: float
+    diameters: NDArray[np.float64]
+    maps: Maps
+
+    @property
+    def diameter(self) -> float | None:
+        """Median of the diameters; None for too few nuclei."""
+        return float(np.median(self.diameters)) if len(self.diameters) >= ENOUGH_NUCLEI else None
+
+
+def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> tuple[float, Maps | None]:
+    """Find how much larger than it is an image has to be looked at.
+
+    Parameters
+    ----------
+    channels : (3, H, W)
+        The image's :func:`declump.regions.channels.to_channels`.
+    model : Model
+        A region network.
+    start : float
+        The first guess; it stands where the image tells nothing.
+
+    Returns
+    -------
+    scale : float
+        The guess itself, unless the image contradicts it.
+    maps : Maps or None
+        What the network says of the image at that scale, if it was small enough to be looked at as a whole.
+    """
+    scale = float(np.clip(start, *SCALES))
+    for _ in range(LOOKS):
+        part = choose_part(channels, scale)
+        here = look(part, model, scale)
+        changed = float(np.clip(scale * _change(part, model, scale, here), *SCALES))
+        if changed == scale:
+            return scale, here.maps if part.shape == channels.shape else None
+        scale = changed
+    return scale, None
+
+
+def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -> float:
+    """Factor by which a scale has to change, by what is seen at it and beside it."""
+    beside = {factor: look(part, model, scale * factor) for factor in SMALLER}
+    if here.diameter is None:
+        beside[2.0] = look(choose_part(part, 2 * scale), model, 2 * scale)
+    surest = min(beside, key=lambda factor: beside[factor].entropy)
+    if beside[surest].entropy < SURER * here.entropy and len(beside[surest].diameters) >= SOME_NUCLEI:
+        return surest
+    if here.diameter is None:
+        return 2.0 if len(beside[2.0].diameters) > len(here.diameters) else 1.0
+    factor = model.nucleus_diameter / here.diameter
+    return 1.0 if 1 / TRUSTED < factor < TRUSTED else float(np.clip(factor, 0.5, 2))
+
+
+def choose_part(channels: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
+    """Cut out the part of an image with most in it that is small enough to be looked at, seen at a scale."""
+    height, width = channels.shape[1:]
+    side = np.sqrt(PIXELS) / scale
+    if height * width <= side**2:
+        return channels
+    rows, columns = min(height, round(side * max(1, side / width))), min(width, round(side * max(1, side / height)))
+    filled = np.pad(np.cumsum(np.cumsum(channels[0] < BRIGHT, axis=0), axis=1), ((1, 0), (1, 0)))
+    sums = filled[rows:, columns:] - filled[:-rows, columns:] - filled[rows:, :-columns] + filled[:-rows, :-columns]
+    row, column = np.unravel_index(int(sums.argmax()), sums.shape)
+    return channels[:, row : row + rows, column : column + columns]
+
+
+def look(channels: NDArray[np.float32], model: Model, scale: float) -> Look:
+    """Look at the channels (3, H, W) of an image, or of a part of one, at a scale."""
+    maps = region_maps(resize_channels(channels, scale), model)
+    entropy = -np.sum(maps.classes * np.log(np.maximum(maps.classes, 1e-9)), axis=0).mean(dtype=np.float64)
+    return Look(float(entropy), _diameters(maps, model.nucleus_diameter), maps)
+
+
+def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:
+    """Diameters of the pieces that may be nuclei: those with a centre, of a quarter to four times the usual area."""
+    labels, count = ndimage.label(maps.classes[2] > SURE)
+    areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
+    peaks = ndimage.maximum(maps.centre_map, labels, np.arange(1, count + 1)) if count else np.zeros(0)
+    diameters = np.sqrt(4 * areas / np.pi)
+    return np.asarray(diameters[(diameters > usual / 2.5) & (diameters < usual * 2.5) & (np.asarray(peaks) > SURE)])
