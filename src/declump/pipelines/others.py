@@ -28,9 +28,10 @@ def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others |
     numbers = np.arange(1, len(regions.candidate_probability) + 1)
     areas = np.bincount(regions.candidates.ravel(), minlength=numbers.size + 1)[1:].astype(np.float64)
     light = np.asarray(ndimage.mean(luminance, regions.candidates, numbers)) if numbers.size else np.empty(0)
+    said = ("",) * numbers.size if regions.settled is None else regions.settled.kinds
     return Others(
         seeds_from_labels(regions.candidates),
         areas,
         regions.candidate_probability,
-        tuple(LEUKOCYTE if value <= DARK else OTHER for value in light),
+        tuple(kind or (LEUKOCYTE if value <= DARK else OTHER) for kind, value in zip(said, light, strict=True)),
     )
