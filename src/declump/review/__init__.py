@@ -1,0 +1,6 @@
+"""Review: a person corrects regions, and the clumps they change evolve again; as an object, and as a page."""
+
+from declump.review.edits import EDITS, Edit, read_edit
+from declump.review.session import Session, settle_image
+
+__all__ = ["EDITS", "Edit", "Session", "read_edit", "settle_image"]
