@@ -10,6 +10,7 @@ from . import (
     pictures,
     report,
     research,
+    review,
     simulate,
     training,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "pictures",
     "report",
     "research",
+    "review",
     "score",
     "seeds_from_labels",
     "segment",

@@ -154,8 +154,7 @@ def _run(
             workers.rehearse()
         try:
             _prepare(out, left)
-            begun = [describe_image(source) for source in sources]
-            write_atomically(out / RUN_FILE, as_text({**_describe_run(options, command), "images": begun}))
+            begin_run(out, options, sources, command)
             for outcome in list(outcomes.values()):
                 take(outcome)
             for source, answer in workers.answers(left):
@@ -168,6 +167,12 @@ def _run(
             _remove_drafts(out, left)
             raise
     return ordered
+
+
+def begin_run(out: Path, options: Options, sources: Sequence[Source], command: str) -> None:
+    """Write what ``run.json`` tells of a run before any of its images is done."""
+    images = [describe_image(source) for source in sources]
+    write_atomically(out / RUN_FILE, as_text({**_describe_run(options, command), "images": images}))
 
 
 def write_run(out: Path, options: Options, outcomes: Sequence[Outcome], command: str) -> None:

@@ -34,7 +34,7 @@ MIN_DRAWN_STD = 0.5
 """The same in pixels, at least."""
 
 
-class Outcome(NamedTuple):
+class ClumpOutcome(NamedTuple):
     """What became of one clump: radii (n, K) of its cells, and its record."""
 
     radii: Floats
@@ -63,7 +63,7 @@ class SettledEvolution:
     settings: Settings
     rays: bool = True
     layers: bool = False
-    _outcomes: dict[bytes, Outcome] = field(default_factory=dict, init=False, repr=False)
+    _outcomes: dict[bytes, ClumpOutcome] = field(default_factory=dict, init=False, repr=False)
     _found: dict[int, _Found] = field(default_factory=dict, init=False, repr=False)
 
     def evolve(
@@ -108,10 +108,10 @@ class SettledEvolution:
         settled = _settled_of(regions)
         for clump in split_clumps(regions.clump, regions.cell_seeds):
             evidence = self._find_evidence(clump, regions, settled)
-            outcome = Outcome(result.radii[clump.cells], result.clumps[clump.label])
+            outcome = ClumpOutcome(result.radii[clump.cells], result.clumps[clump.label])
             self._outcomes[_tell_apart(clump, evidence, settled.scale)] = outcome
 
-    def _evolve_clump(self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None) -> Outcome:
+    def _evolve_clump(self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None) -> ClumpOutcome:
         evidence = self._find_evidence(clump, regions, settled)
         key = _tell_apart(clump, evidence, settled.scale)
         if key not in self._outcomes:
@@ -121,7 +121,7 @@ class SettledEvolution:
                 solver = partial(evolve_clump, on_step=partial(on_step, clump.cells))
             alone = replace(clump, cells=np.arange(clump.cells.size))
             outcome = evolve_one(alone, self.prior, self.settings, settled.scale, evidence, solver)
-            self._outcomes[key] = Outcome(*outcome)
+            self._outcomes[key] = ClumpOutcome(*outcome)
         return self._outcomes[key]
 
     def _find_evidence(self, clump: Clump, regions: Regions, settled: Settled) -> Evidence | None:

@@ -1,6 +1,8 @@
 """Review: a person corrects regions, and the clumps they change evolve again; as an object, and as a page."""
 
 from declump.review.edits import EDITS, Edit, read_edit
+from declump.review.opening import serve
+from declump.review.replaying import list_unsaved, replay_results
 from declump.review.session import Session, settle_image
 
-__all__ = ["EDITS", "Edit", "Session", "read_edit", "settle_image"]
+__all__ = ["EDITS", "Edit", "Session", "list_unsaved", "read_edit", "replay_results", "serve", "settle_image"]

@@ -13,7 +13,7 @@ from typing import Any
 from declump._files import check_free, check_links, file_digest
 from declump.batch.image import RECORD
 from declump.batch.options import Options
-from declump.batch.run import Outcome, write_run
+from declump.batch.run import Outcome, begin_run, write_run
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source, find_sources
 from declump.batch.workers import Workers
 from declump.errors import sentence
@@ -21,8 +21,8 @@ from declump.methods import OURS
 from declump.report.run import RunSummary, read_run
 from declump.review.images import PrepareWork
 
-DOUBTFUL = 0.5
-"""Cells below this confidence are looked at first."""
+COMMAND = "declump open"
+"""What ``run.json`` says of where results are from."""
 
 
 @dataclass
@@ -97,8 +97,7 @@ class Album:
                 yield entry.source
 
         with Workers(1, PrepareWork(self.options, self.out)) as workers:
-            ender = threading.Thread(target=lambda: (stopped.wait(), workers.stop()), daemon=True)
-            ender.start()
+            threading.Thread(target=_stop_then, args=(stopped, workers), daemon=True).start()
             try:
                 workers.rehearse()
                 for source, answer in workers.answers(tasks()):
@@ -120,12 +119,17 @@ class Album:
     def write(self) -> None:
         """Write ``run.json`` and ``images.csv`` of the results."""
         outcomes = [Outcome(entry.source, entry.record, entry.reason) for entry in self.entries.values()]
-        write_run(self.out, self.options, outcomes, "declump open")
+        write_run(self.out, self.options, outcomes, COMMAND)
 
     def _next(self) -> Entry | None:
         with self._lock:
             names = [*reversed(self._urgent), *self.entries]
             return next((self.entries[name] for name in names if self.entries[name].status == "waiting"), None)
+
+
+def _stop_then(stopped: threading.Event, workers: Workers) -> None:
+    stopped.wait()
+    workers.stop()
 
 
 def open_album(given: Path, out: Path | None = None, options: Options | None = None) -> Album:
@@ -164,7 +168,7 @@ def open_album(given: Path, out: Path | None = None, options: Options | None = N
     album = Album({entry.id: entry for entry in entries}, out, _check(options or Options()), given.name)
     out.mkdir(parents=True, exist_ok=True)
     check_links(out, [RUN_FILE, IMAGES_FILE])
-    album.write()
+    begin_run(out, album.options, sources, COMMAND)
     return album
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -39,7 +40,7 @@ class EditLog:
                 self.records = kept[1:]
                 os.truncate(path, whole)
         fresh = not path.is_file() or path.stat().st_size == 0
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
         if fresh:
             self._write(head)
 
@@ -49,9 +50,14 @@ class EditLog:
         self.records.append(dict(record))
 
     def _write(self, record: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        whole = os.fstat(self._file.fileno()).st_size
+        try:
+            self._file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
+            os.fsync(self._file.fileno())
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file.fileno(), whole)
+            raise
 
     def close(self) -> None:
         """Let go of the file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,44 +40,42 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """Outlines that a state leads to, in the order of its numbers; ``whole`` once nuclei are with them, too."""
+    """Outlines that a state leads to, in the order of its numbers, without nuclei."""
 
     snapshot: Snapshot
     result: Segmentation
-    whole: bool
 
 
-class _Superseded(Exception):
-    """A newer state is wanted."""
+Task = TypeVar("Task")
 
 
-class Runner:
-    """Evolves the latest state that it was asked for.
+class Latest(Generic[Task]):
+    """A thread that works on the latest task that it was given, and forgets older ones.
 
     Parameters
     ----------
-    session : Session
-    tell : callable
-        Called in the runner's thread with every :class:`Step` and :class:`Done`, and with an exception where one was
-        raised.
+    act : callable
+        Called with a task, and a function to call now and then, which ends it by an exception if a newer one waits.
+    fail : callable
+        Called with what else ``act`` raises.
     """
 
-    def __init__(self, session: Session, tell: Callable[[Step | Done | Exception], None]) -> None:
-        self._session, self._tell = session, tell
-        self._wanted: Snapshot | None = None
+    def __init__(self, act: Callable[[Task, Callable[[], None]], None], fail: Callable[[Exception], None]) -> None:
+        self._act, self._fail = act, fail
+        self._wanted: list[Task] = []
         self._ended = False
         self._news = threading.Condition()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def want(self, snapshot: Snapshot) -> None:
-        """Ask for the outlines of a state; a run for an older one ends at its next step."""
+    def want(self, task: Task) -> None:
+        """Give it a task; an older one ends at its next check."""
         with self._news:
-            self._wanted = snapshot
+            self._wanted[:] = [task]
             self._news.notify()
 
     def stop(self) -> None:
-        """End the thread; a run ends at its next step."""
+        """End the thread; its task ends at its next check."""
         with self._news:
             self._ended = True
             self._news.notify()
@@ -85,33 +84,36 @@ class Runner:
     def _work(self) -> None:
         while True:
             with self._news:
-                self._news.wait_for(lambda: self._wanted is not None or self._ended)
+                self._news.wait_for(lambda: self._wanted or self._ended)
                 if self._ended:
                     return
-                snapshot = self._wanted
-                self._wanted = None
-            assert snapshot is not None
+                task = self._wanted.pop()
             try:
-                self._evolve(snapshot)
+                self._act(task, self._check)
             except _Superseded:
                 continue
             except Exception as error:
-                self._tell(error)
-
-    def _evolve(self, snapshot: Snapshot) -> None:
-        numbers = np.array(snapshot.numbers, dtype=np.int64)
-
-        def show(cells: NDArray[np.int64], radii: NDArray[np.float64]) -> None:
-            self._check()
-            self._tell(Step(snapshot, numbers[cells].tolist(), radii))
-
-        result = self._session.evolve(show, snapshot.regions)
-        self._check()
-        self._tell(Done(snapshot, result, False))
-        whole = self._session.complete(result, snapshot.regions)
-        self._check()
-        self._tell(Done(snapshot, whole, True))
+                self._fail(error)
 
     def _check(self) -> None:
-        if self._wanted is not None or self._ended:
+        if self._wanted or self._ended:
             raise _Superseded
+
+
+class _Superseded(Exception):
+    """A newer task waits."""
+
+
+def evolve_snapshot(
+    session: Session, snapshot: Snapshot, tell: Callable[[Step | Done], None], check: Callable[[], None]
+) -> None:
+    """Evolve a state of a session, and tell of every step and of the end."""
+    numbers = np.array(snapshot.numbers, dtype=np.int64)
+
+    def show(cells: NDArray[np.int64], radii: NDArray[np.float64]) -> None:
+        check()
+        tell(Step(snapshot, numbers[cells].tolist(), radii))
+
+    result = session.evolve(show, snapshot.regions)
+    check()
+    tell(Done(snapshot, result))

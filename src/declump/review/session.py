@@ -12,7 +12,9 @@ from declump.batch.options import Options
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import find_settings
 from declump.pipelines.cells import DEFAULT_EVIDENCE, settle
+from declump.pipelines.others import collect_others
 from declump.pipelines.settled import OnStep, SettledEvolution, complete
+from declump.records.others import Others
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.regions.channels import ImageChannels
@@ -164,6 +166,10 @@ class Session:
         prior, settled = self.evolution.prior, self.state.settled
         exits = first_exits(self.state.clump, np.rint(self.state.seed_of(number)), prior.rays)
         return np.asarray(np.minimum(settled.scale * prior.mean, exits))
+
+    def find_others(self, regions: Regions) -> Others | None:
+        """Give what is no nucleus in regions of the image."""
+        return collect_others(regions, self.evolution.proposer.image.channels[0])
 
     def complete(self, result: Segmentation, regions: Regions) -> Segmentation:
         """Add nuclei and what is no nucleus to outlines that were found in regions."""
