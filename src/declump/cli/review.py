@@ -10,7 +10,6 @@ import typer
 
 import declump
 from declump.cli.terminal import count_of, progress_bar, tell
-from declump.review.server.guard import is_loopback
 
 
 def open_review(
@@ -25,7 +24,7 @@ def open_review(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")] = True,
 ) -> None:
     """Look at images with their cells in the browser, correct what is wrong, and keep the result."""
-    if not is_loopback(host):
+    if not declump.review.is_loopback(host):
         tell(
             f"warning: with --host {host} other computers can reach the page, and what it sends is not encrypted; "
             "whoever has the address below can see and change the results"

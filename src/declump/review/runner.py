@@ -30,7 +30,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class EvolutionStep:
     """Outlines on their way: numbers of cells with their radii (n, K)."""
 
     snapshot: Snapshot
@@ -105,14 +105,14 @@ class _Superseded(Exception):
 
 
 def evolve_snapshot(
-    session: Session, snapshot: Snapshot, tell: Callable[[Step | Done], None], check: Callable[[], None]
+    session: Session, snapshot: Snapshot, tell: Callable[[EvolutionStep | Done], None], check: Callable[[], None]
 ) -> None:
     """Evolve a state of a session, and tell of every step and of the end."""
     numbers = np.array(snapshot.numbers, dtype=np.int64)
 
     def show(cells: NDArray[np.int64], radii: NDArray[np.float64]) -> None:
         check()
-        tell(Step(snapshot, numbers[cells].tolist(), radii))
+        tell(EvolutionStep(snapshot, numbers[cells].tolist(), radii))
 
     result = session.evolve(show, snapshot.regions)
     check()

@@ -38,7 +38,7 @@ Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class CellNotes:
     """What is known of a cell beside its nucleus.
 
     Attributes
@@ -83,7 +83,7 @@ class Change:
 
     edit: Edit
     patches: tuple[Patch, ...]
-    cells: Mapping[int, tuple[Cell | None, Cell | None]]
+    cells: Mapping[int, tuple[CellNotes | None, CellNotes | None]]
     spots: Mapping[int, tuple[Spot | None, Spot | None]]
     done: tuple[bool, bool]
 
@@ -103,7 +103,7 @@ class _Draft:
     """A change that is being made."""
 
     patches: list[Patch] = field(default_factory=list)
-    cells: dict[int, Cell | None] = field(default_factory=dict)
+    cells: dict[int, CellNotes | None] = field(default_factory=dict)
     spots: dict[int, Spot | None] = field(default_factory=dict)
     done: bool | None = None
 
@@ -130,9 +130,9 @@ class ReviewState:
         self.spots_image = np.zeros_like(self.nuclei) if regions.candidates is None else regions.candidates.copy()
         count = len(regions.seeds)
         said = np.ones(count) if regions.nucleus_probability is None else regions.nucleus_probability
-        self.cells = {number + 1: Cell(probability=float(said[number])) for number in range(count)}
+        self.cells = {number + 1: CellNotes(probability=float(said[number])) for number in range(count)}
         for row, column in self.settled.bare_seeds.tolist():
-            self.cells[len(self.cells) + 1] = Cell(bare=(row, column))
+            self.cells[len(self.cells) + 1] = CellNotes(bare=(row, column))
         doubts = regions.candidate_probability
         spots = int(self.spots_image.max(initial=0))
         self.spots = {
@@ -229,7 +229,7 @@ class ReviewState:
     def _(self, edit: AddSeed, draft: _Draft) -> None:
         number = self._next_cell
         self._next_cell += 1
-        draft.cells[number] = self._place(number, Cell(), (edit.row, edit.column), draft, self.nuclei)
+        draft.cells[number] = self._place(number, CellNotes(), (edit.row, edit.column), draft, self.nuclei)
 
     @_draft.register
     def _(self, edit: MoveSeed, draft: _Draft) -> None:
@@ -291,7 +291,7 @@ class ReviewState:
         number = self._next_cell
         self._next_cell += 1
         self._patch(draft, "nuclei", box, cut, number)
-        draft.cells[number] = Cell(probability=cell.probability)
+        draft.cells[number] = CellNotes(probability=cell.probability)
         draft.cells[edit.cell] = replace(cell, drawn=None)
 
     @_draft.register
@@ -334,14 +334,14 @@ class ReviewState:
     def _(self, edit: FinishImage, draft: _Draft) -> None:
         draft.done = edit.done
 
-    def _find(self, number: int) -> Cell:
+    def _find(self, number: int) -> CellNotes:
         if number not in self.cells:
             raise ValueError(f"there is no cell {number} any more; it may have been deleted or joined meanwhile")
         return self.cells[number]
 
     def _place(
-        self, number: int, cell: Cell, place: tuple[float, float], draft: _Draft, nuclei: NDArray[np.int32]
-    ) -> Cell:
+        self, number: int, cell: CellNotes, place: tuple[float, float], draft: _Draft, nuclei: NDArray[np.int32]
+    ) -> CellNotes:
         """Give a cell its nucleus at a place: the spot there, what is dark there, or none."""
         row, column = (int(np.floor(part + 0.5)) for part in place)
         height, width = self.clump.shape

@@ -44,6 +44,7 @@ def make_app(hub: Hub, token: str, hosts: frozenset[str]) -> App:
             Route("/api/images/{id}", _describe_image),
             Route("/api/images/{id}/thumbnail.jpg", _give_thumbnail),
             Route("/api/images/{id}/tiles/{level:int}/{column:int}_{row:int}.jpg", _give_tile),
+            Route("/api/images/{id}/crops/{top:int}_{left:int}_{bottom:int}_{right:int}.jpg", _give_crop),
             Route("/api/images/{id}/edits", _make_edit, methods=["POST"]),
             Route("/api/images/{id}/save", _save, methods=["POST"]),
             WebSocketRoute("/api/live", _listen),
@@ -124,6 +125,15 @@ async def _give_tile(request: Request) -> Response:
     if tile is None:
         raise HTTPException(404, "there is no such tile")
     return Response(tile, media_type="image/jpeg", headers=_KEPT)
+
+
+async def _give_crop(request: Request) -> Response:
+    desk = await _hub(request).open(_ready(request))
+    box = (request.path_params[name] for name in ("top", "left", "bottom", "right"))
+    crop = await asyncio.to_thread(desk.pyramid.crop, *box)
+    if crop is None:
+        raise HTTPException(404, "this lies outside the image")
+    return Response(crop, media_type="image/jpeg", headers=_KEPT)
 
 
 _KEPT = {"cache-control": "private, max-age=3600"}

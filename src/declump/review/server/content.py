@@ -15,7 +15,7 @@ from declump.records.crops import crop_labels
 from declump.records.others import Others
 from declump.records.segmentation import Segmentation
 from declump.report.content import describe
-from declump.review.state import Cell
+from declump.review.state import CellNotes
 from declump.shapes import contours
 
 TENTHS = 10
@@ -37,7 +37,7 @@ def describe_cells(
     result: Segmentation,
     nuclei: NDArray[np.int32],
     numbers: Sequence[int],
-    cells: Mapping[int, Cell],
+    cells: Mapping[int, CellNotes],
     rows: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
     """Everything that is drawn of cells, and said of them.
@@ -49,7 +49,7 @@ def describe_cells(
         Number of the row, from 1, at its nucleus.
     numbers : sequence of int
         Of the cells, a row each.
-    cells : mapping of int to Cell
+    cells : mapping of int to CellNotes
     rows : iterable of int, optional
         Which; by default all.
     """
@@ -58,7 +58,7 @@ def describe_cells(
     traced = _trace_nuclei(nuclei, chosen, len(result))
     described = []
     for row, edges, lines in zip(chosen, hidden, traced, strict=True):
-        cell = cells.get(numbers[row], Cell())
+        cell = cells.get(numbers[row], CellNotes())
         described.append(
             {
                 "n": numbers[row],

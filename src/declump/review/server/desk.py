@@ -12,7 +12,7 @@ from declump.measurements import measure
 from declump.records.segmentation import Segmentation
 from declump.review.album import Entry
 from declump.review.images import ReviewedImage
-from declump.review.runner import Done, Latest, Snapshot, Step, evolve_snapshot
+from declump.review.runner import Done, EvolutionStep, Latest, Snapshot, evolve_snapshot
 from declump.review.server.content import (
     describe_cells,
     describe_clump,
@@ -160,8 +160,8 @@ class Desk:
         }
 
     def _evolve(self, snapshot: Snapshot, check: Callable[[], None]) -> None:
-        def tell(news: Step | Done) -> None:
-            if isinstance(news, Step):
+        def tell(news: EvolutionStep | Done) -> None:
+            if isinstance(news, EvolutionStep):
                 cells = describe_steps(news.numbers, news.radii)
                 self._publish({"type": "step", "id": self.entry.id, "revision": snapshot.revision, "cells": cells})
             else:

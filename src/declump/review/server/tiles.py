@@ -49,6 +49,13 @@ class TilePyramid:
         part = self.levels[down][row * SIDE : (row + 1) * SIDE, column * SIDE : (column + 1) * SIDE]
         return encode(part) if part.size else None
 
+    def crop(self, top: int, left: int, bottom: int, right: int) -> bytes | None:
+        """Give a part of the image as JPEG, its longest side about that of a tile at most; None for an empty one."""
+        part = self.levels[0][top:bottom, left:right]
+        while part.size and max(part.shape[:2]) > SIDE:
+            part = _halve(part)
+        return encode(part) if part.size else None
+
     @property
     def shallowest(self) -> int:
         """The lowest level that is kept: one tile."""
