@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from declump.records.regions import Regions, Settled, seeds_from_labels
 from declump.review.edits import (
@@ -184,7 +183,7 @@ class ReviewState:
         cell = self._find(number)
         if cell.bare is not None:
             return cell.bare
-        box = self._box_of(number)
+        box = _box_of(self.nuclei, number)
         ((row, column),) = seeds_from_labels(self.nuclei[box] == number)
         return float(row) + box[0].start, float(column) + box[1].start
 
@@ -236,7 +235,7 @@ class ReviewState:
         cell = self._find(edit.cell)
         without = self.nuclei
         if cell.bare is None:
-            box = self._box_of(edit.cell)
+            box = _box_of(self.nuclei, edit.cell)
             self._patch(draft, "nuclei", box, self.nuclei[box] == edit.cell, 0)
             without = np.where(self.nuclei == edit.cell, 0, self.nuclei)
         moved = replace(cell, bare=None, drawn=None)
@@ -247,7 +246,7 @@ class ReviewState:
         cell = self._find(edit.cell)
         draft.cells[edit.cell] = None
         if cell.bare is None:
-            box = self._box_of(edit.cell)
+            box = _box_of(self.nuclei, edit.cell)
             mask = self.nuclei[box] == edit.cell
             self._patch(draft, "nuclei", box, mask, 0)
             if self.base.candidate_probability is not None:
@@ -259,7 +258,7 @@ class ReviewState:
         if cell.bare is not None:
             raise ValueError(f"cell {edit.cell} has no nucleus to be marked; delete it instead")
         draft.cells[edit.cell] = None
-        box = self._box_of(edit.cell)
+        box = _box_of(self.nuclei, edit.cell)
         mask = self.nuclei[box] == edit.cell
         self._patch(draft, "nuclei", box, mask, 0)
         self._add_spot(draft, box, mask, edit.kind)
@@ -271,7 +270,7 @@ class ReviewState:
             raise ValueError("two cells are joined; given was one twice")
         if cell.bare is not None or other.bare is not None:
             raise ValueError("only nuclei are joined; delete a cell that has none instead")
-        box = self._box_of(edit.other)
+        box = _box_of(self.nuclei, edit.other)
         self._patch(draft, "nuclei", box, self.nuclei[box] == edit.other, edit.cell)
         draft.cells[edit.other] = None
         draft.cells[edit.cell] = replace(cell, drawn=None)
@@ -281,7 +280,7 @@ class ReviewState:
         cell = self._find(edit.cell)
         if cell.bare is not None:
             raise ValueError(f"cell {edit.cell} has no nucleus to be parted")
-        box = self._box_of(edit.cell)
+        box = _box_of(self.nuclei, edit.cell)
         mask = self.nuclei[box] == edit.cell
         rows, columns = np.mgrid[box]
         side = (edit.end_row - edit.row) * (columns - edit.column) - (edit.end_column - edit.column) * (rows - edit.row)
@@ -357,7 +356,7 @@ class ReviewState:
         spot = int(self.spots_image[row, column])
         allowed = self.clump & (nuclei == 0)
         if spot:
-            box = ndimage.find_objects(self.spots_image == spot)[0]
+            box = _box_of(self.spots_image, spot)
             mask = (self.spots_image[box] == spot) & allowed[box]
             draft.spots[spot] = None
             self._patch(draft, "spots_image", box, self.spots_image[box] == spot, 0)
@@ -389,10 +388,6 @@ class ReviewState:
         after[mask] = value
         draft.patches.append(Patch(image, box, before, after))
 
-    def _box_of(self, number: int) -> Box:
-        rows, columns = np.nonzero(self.nuclei == number)
-        return np.s_[int(rows.min()) : int(rows.max()) + 1, int(columns.min()) : int(columns.max()) + 1]
-
     def _paint(self, edit: PaintClump) -> tuple[NDArray[np.bool_], Box]:
         """Pixels within the radius of the polyline through the points of a stroke."""
         points = np.array(edit.points, dtype=np.float64)
@@ -406,6 +401,11 @@ class ReviewState:
         for start, end in zip(points, points[1:] if len(points) > 1 else points, strict=False):
             _paint_line(painted, start - first, end - first, edit.radius)
         return painted, box
+
+
+def _box_of(labels: NDArray[np.int32], number: int) -> Box:
+    rows, columns = np.nonzero(labels == number)
+    return np.s_[int(rows.min()) : int(rows.max()) + 1, int(columns.min()) : int(columns.max()) + 1]
 
 
 def _put_back(own: dict[int, Thing], changed: Mapping[int, tuple[Thing | None, Thing | None]], which: int) -> None:

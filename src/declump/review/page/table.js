@@ -67,7 +67,8 @@ export class Table {
 
   update() {
     const columns = this.columns;
-    if (!this.shown || !this.shown.size) this.shown = new Set(columns.filter(({ shown }) => shown).map(({ name }) => name));
+    if (this.known !== columns.length) this.shown = new Set(columns.filter(({ shown }) => shown).map(({ name }) => name));
+    this.known = columns.length;
     const passes = readFilter(this.filter.value, this.cells.columns);
     const { name, down } = this.sorted;
     this.order = [...this.cells.shapes.keys()].filter((n) => passes((column) => this.value(n, column)));
@@ -93,6 +94,7 @@ export class Table {
     }));
     const field = document.querySelector("#columns fieldset");
     if (field.childElementCount === columns.length) return;
+
     field.replaceChildren(...columns.map(({ name, label, meaning }) => {
       const box = document.createElement("label"), tick = document.createElement("input");
       tick.type = "checkbox";

@@ -87,7 +87,7 @@ class Hub:
             "status": entry.status,
             "reason": entry.reason,
             "cells": facts.get("cells"),
-            "confidence": facts.get("confidence_mean", facts.get("mean_confidence")),
+            "confidence": facts.get("mean_confidence"),
             "quality": facts.get("quality"),
             "edits": edits,
             "unsaved": edits > saved_edits(entry.folder) if edits else False,
