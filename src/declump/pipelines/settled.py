@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import MAX_RADIUS, Solver, evolve_one
+from declump.evolution.evolve import MAX_RADIUS, ROOM, Solver, evolve_one
+from declump.evolution.objective import ClumpObjective
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import evolve_clump
 from declump.pipelines.nuclei import find_second_nuclei
@@ -65,6 +66,7 @@ class SettledEvolution:
     layers: bool = False
     _outcomes: dict[bytes, ClumpOutcome] = field(default_factory=dict, init=False, repr=False)
     _found: dict[int, _Found] = field(default_factory=dict, init=False, repr=False)
+    _said: dict[tuple[float, ...], tuple[Floats, Floats]] = field(default_factory=dict, init=False, repr=False)
 
     def evolve(
         self,
@@ -112,7 +114,7 @@ class SettledEvolution:
             self._outcomes[_tell_apart(clump, evidence, settled.scale)] = outcome
 
     def _evolve_clump(self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None) -> ClumpOutcome:
-        evidence = self._find_evidence(clump, regions, settled)
+        evidence = self._find_evidence(clump, regions, settled, on_step)
         key = _tell_apart(clump, evidence, settled.scale)
         if key not in self._outcomes:
             solver: Solver = evolve_clump
@@ -124,11 +126,13 @@ class SettledEvolution:
             self._outcomes[key] = ClumpOutcome(*outcome)
         return self._outcomes[key]
 
-    def _find_evidence(self, clump: Clump, regions: Regions, settled: Settled) -> Evidence | None:
+    def _find_evidence(
+        self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None = None
+    ) -> Evidence | None:
         """What is known of the cells of a clump, one row each in their order, and of the layers of the whole image."""
         known: dict[str, NDArray[np.float64]] = {}
         if self.rays and settled.evidence is not None and clump.cells.size:
-            known["radii"], known["radii_std"] = self._find_rays(clump, regions, settled)
+            known["radii"], known["radii_std"] = self._find_rays(clump, regions, settled, on_step)
         if self.layers and settled.found.layers is not None and settled.found.layers_std is not None:
             known["layers"] = np.asarray(settled.found.layers, np.float64)
             known["layers_std"] = np.asarray(settled.found.layers_std, np.float64)
@@ -138,7 +142,9 @@ class SettledEvolution:
             known["drawn"], known["drawn_std"] = np.where(np.isfinite(drawn), drawn, 1.0), std
         return Evidence(**known) if known else None
 
-    def _find_rays(self, clump: Clump, regions: Regions, settled: Settled) -> tuple[Floats, Floats]:
+    def _find_rays(
+        self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None
+    ) -> tuple[Floats, Floats]:
         """Proposals (n, A) for the cells of a clump; cells without a nucleus have none."""
         evidence = settled.evidence
         assert evidence is not None and evidence.radii is not None and evidence.radii_std is not None
@@ -148,14 +154,27 @@ class SettledEvolution:
         std = np.full_like(radii, np.inf)
         rows = found.find_unchanged(clump, regions, with_nucleus)
         count = len(with_nucleus)  # seeds without a nucleus come last
+        seeds = [tuple(seed) for seed in regions.seeds[with_nucleus].tolist()]
         if rows is not None:
             radii[:count], std[:count] = evidence.radii[rows], evidence.radii_std[rows]
         elif count:
+            if on_step is not None:
+                for row, seed in enumerate(seeds):
+                    if seed in self._said:
+                        radii[row], std[row] = self._said[seed]
+                on_step(clump.cells, self._find_start(clump, settled, Evidence(radii, std)))
             view, numbers = found.show_clump(clump, regions, with_nucleus)
             said = self.proposer.propose(view, numbers)
             assert said.radii is not None and said.radii_std is not None
             radii[:count], std[:count] = said.radii, said.radii_std
+        for row, seed in enumerate(seeds):
+            self._said[seed] = radii[row], std[row]
         return radii, std
+
+    def _find_start(self, clump: Clump, settled: Settled, evidence: Evidence) -> Floats:
+        """Where outlines start from by what was said of the cells before: a first look, while the network runs."""
+        room = clump.with_room(int(ROOM * settled.scale * self.prior.mean.mean()))
+        return ClumpObjective(room, self.prior, self.settings, settled.scale, evidence).start().radii
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,8 +60,10 @@ def grow_nucleus(
     area, usual = np.count_nonzero(spot), np.pi * diameter**2 / 4
     rim = seen & (distance > reach - 1)
     around = seen & ~spot
+    centre = tuple(np.rint(np.argwhere(spot).mean(axis=0)).astype(int)) if area else (0, 0)
     if (
-        not AREAS[0] * usual <= area <= AREAS[1] * usual
+        not spot[centre]  # a ring round something else
+        or not AREAS[0] * usual <= area <= AREAS[1] * usual
         or np.count_nonzero(spot & rim) > MAX_AT_RIM * np.count_nonzero(rim)
         or not around.any()
         or light[around].mean() - light[spot].mean() < MIN_CONTRAST

@@ -25,7 +25,7 @@ from declump.review.edits import (
     PartNucleus,
     PullOutline,
 )
-from declump.review.growing import grow_nucleus
+from declump.review.growing import NEAR, grow_nucleus
 
 RAYS = 360
 """Directions in which outlines can be drawn."""
@@ -353,7 +353,7 @@ class ReviewState:
         if any(cell.bare is not None and (round(cell.bare[0]), round(cell.bare[1])) == (row, column)
                for other, cell in self.cells.items() if other != number):  # fmt: skip
             raise ValueError("another cell has its seed here already")
-        spot = int(self.spots_image[row, column])
+        spot = self._find_spot(row, column)
         allowed = self.clump & (nuclei == 0)
         if spot:
             box = _box_of(self.spots_image, spot)
@@ -368,6 +368,18 @@ class ReviewState:
         box, mask = grown
         self._patch_over(draft, number, box, mask, nuclei)
         return replace(cell, probability=1.0)
+
+    def _find_spot(self, row: int, column: int) -> int:
+        """Number of the spot at a place, or so near to it that it is meant; 0 if there is none."""
+        reach = round(NEAR * self.diameter)
+        top, left = max(row - reach, 0), max(column - reach, 0)
+        around = self.spots_image[top : row + reach + 1, left : column + reach + 1]
+        rows, columns = np.nonzero(around)
+        distance = np.hypot(rows + top - row, columns + left - column)
+        if not rows.size or distance.min() > reach:
+            return 0
+        nearest = int(distance.argmin())
+        return int(around[rows[nearest], columns[nearest]])
 
     def _patch_over(
         self, draft: _Draft, number: int, box: Box, mask: NDArray[np.bool_], nuclei: NDArray[np.int32]

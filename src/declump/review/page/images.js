@@ -5,7 +5,7 @@ function describe(image) {
   if (image.status !== "ready") return image.status === "working" ? "is being segmented" : "waits";
   const parts = [`${image.cells} cells`];
   if (image.confidence !== null && image.confidence !== undefined) parts.push(`confidence ${image.confidence.toFixed(2)}`);
-  if (image.edits) parts.push(`${image.edits} edits${image.unsaved ? ", not saved" : ""}`);
+  if (image.edits) parts.push(`${image.edits} edit${image.edits === 1 ? "" : "s"}${image.unsaved ? ", not saved" : ""}`);
   return parts.join(", ");
 }
 

@@ -97,7 +97,7 @@ function status(text, bad = false) {
   const box = element("state");
   box.classList.toggle("busy", page.busy > 0);
   box.classList.toggle("bad", bad);
-  box.textContent = text || (page.busy ? "evolving" : edits > saved ? `${edits - saved} edits kept, not in the results yet` : edits ? "saved" : "");
+  box.textContent = text || (page.busy ? "evolving" : edits > saved ? `${edits - saved} edit${edits - saved === 1 ? "" : "s"} kept, not in the results yet` : edits ? "saved" : "");
 }
 
 async function open(id) {
@@ -163,6 +163,7 @@ function hear(message) {
     }
     for (const start of message.starts) cells.take(start);
     if (!cells.shapes.has(view.chosen)) view.chosen = null;
+    if (message.gone.includes(view.lit)) view.lit = null;
     const added = message.starts.find(({ n }) => !cells.values.has(n));
     if (added && document.hasFocus()) choose(added.n);
     if (message.starts.length || message.gone.length) seen("first", message.revision);

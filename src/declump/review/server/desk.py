@@ -93,17 +93,18 @@ class Desk:
             change = session.replay(record)
             if change is None:
                 raise ValueError(f"there is nothing to {record.get('edit')}")
+            # What is seen at once does not wait for the disk; whoever sent the edit does.
+            self._publish({"type": "edited", "id": self.entry.id, **self._facts(), **self._preview(change)})
             try:
                 image.write_edit(record, name)
             except OSError:
                 self._take_back(str(record.get("edit")))
+                self._publish({"type": "reload"})
                 raise
             self._changed_clump |= any(patch.image == "clump" for patch in change.patches)
-            facts = self._facts()
-            self._publish({"type": "edited", "id": self.entry.id, **facts, "by": name, **self._preview(change)})
             if change.evolves:
                 self._evolving.want(Snapshot.of(session))
-            return facts
+            return self._facts()
 
     def save(self) -> dict[str, Any]:
         """Write the results as they follow from the edits so far."""

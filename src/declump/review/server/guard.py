@@ -21,8 +21,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WILDCARDS = ("0.0.0.0", "::", "")
 LONGEST_BODY = 4 * 2**20
 """Bytes of the longest request that is read."""
+OPENSEADRAGON_STYLE = "sha256-9xTiqzfwFaL2SGb1rmr8gysEwVVjIvqWAgmZgqFqpEE="
+"""The one style sheet that OpenSeadragon puts into the page itself."""
 HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' "
+    f"'{OPENSEADRAGON_STYLE}'; img-src 'self' blob: data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
