@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
@@ -53,7 +54,8 @@ def serve(
             date_header=False, timeout_graceful_shutdown=2, proxy_headers=False,
         )  # fmt: skip
         server = _Server(config, lambda: ready(address(host, number, token), album.out))
-        server.run(sockets=[listener])
+        with suppress(KeyboardInterrupt):  # raised once more when all has ended
+            server.run(sockets=[listener])
     return album.out
 
 
