@@ -19,8 +19,12 @@ $(READY): pyproject.toml constraints.txt
 	$(INSTALL) .
 	touch $(READY)
 
+# torch without gigabytes of CUDA, where its own index can be reached; give TORCH_INDEX= for another build.
+TORCH_INDEX ?= $(shell curl -sfI --max-time 5 https://download.pytorch.org/whl/cpu/ > /dev/null && \
+	echo --extra-index-url https://download.pytorch.org/whl/cpu)
+
 $(TESTABLE): $(READY)
-	$(INSTALL) ".[test,train]"
+	$(INSTALL) ".[test,train]" $(TORCH_INDEX)
 	touch $(TESTABLE)
 
 $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt

@@ -184,7 +184,7 @@ def answers_to_a_raise(images: list[AnnotatedImage], train: np.ndarray, jobs: in
         def energies(weights: np.ndarray, training: Training = training) -> np.ndarray:
             with ThreadPoolExecutor(jobs) as threads:
                 return np.array(
-                    list(threads.map(lambda clump: training.energy(clump, weights), range(len(training.clumps))))
+                    list(threads.map(lambda clump: training.energy(clump, weights), range(len(training.groups))))
                 )
 
         before = energies(np.ones(count))

@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +24,13 @@ from declump.datasets import isbi2014, isbi2015, marked
 from declump.datasets.marked import MarkedNuclei
 from declump.evaluation import Score, pool
 from declump.measurements import calibration_curve
-from declump.models import NUCLEUS_DIAMETER, Model
+from declump.models import Model
 from declump.records.regions import Regions
 from declump.regions.channels import to_channels
 from declump.regions.find import read_maps
-from declump.regions.inference import open_region_model, region_maps
+from declump.regions.inference import open_region_model
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
+from declump.regions.scale import maps_at_found_scale
 from declump.regions.spots import find_spots
 from declump.training.judge.examples import tell_nuclei
 from declump.training.judge.lesson import calibrate
@@ -38,7 +39,7 @@ from pages import ROOT, commit, replace_part
 
 SETS = ("Cervix93", "ISBI 2015", "ISBI 2014")
 LIMITS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
-CURVE = (0.15, 0.3, 0.45, 0.6)
+CURVE = (0.2, 0.4, 0.6)
 """Limits of the curve end to end."""
 
 
@@ -85,16 +86,16 @@ class Fold:
 def make_frame(image: MarkedNuclei, cells: np.ndarray | None, regions: Model, judge: Model) -> Frame:
     channels = to_channels(image.image)
     start = time.process_time()
-    maps = region_maps(channels, regions)
+    scale, maps = maps_at_found_scale(channels, regions)
     network = time.process_time() - start
-    rules = read_maps(maps, channels, NUCLEUS_DIAMETER)
-    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], NUCLEUS_DIAMETER)
+    diameter = regions.nucleus_diameter / scale
+    rules = replace(read_maps(maps, channels, diameter), diameter=diameter)
+    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter)
     start = time.process_time()
-    said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge)
+    said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
     seconds = time.process_time() - start, network
-    return Frame(
-        image, cells, rules, Regions(rules.clump, spots, rules.layers, rules.layers_std), said.astype(float), seconds
-    )
+    every = Regions(rules.clump, spots, rules.layers, rules.layers_std, diameter=diameter)
+    return Frame(image, cells, rules, every, said.astype(float), seconds)
 
 
 def read_fold(letter: str, data: Path, models: Path) -> Fold:

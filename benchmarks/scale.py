@@ -75,7 +75,7 @@ def count_frames(data: Path) -> list[str]:
     """Rows of frames without known cells: how many are found at each size, and in grey."""
     files = sorted((data / "cervix93").glob("frame*.png"))[::12] + sorted((data / "colour").glob("*.jpg"))[::3]
     rows = [
-        "| cells found in | half the size | as it is | twice | F1 of the halved against it as it is | F1 of its grey copy |",
+        "| cells found in | half the size | as it is | twice | F1, halved against as it is | F1, grey copy |",
         "|---|---|---|---|---|---|",
     ]
     for file in files:

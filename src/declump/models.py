@@ -23,6 +23,10 @@ DIAMETER_ENTRY = "nucleus diameter"
 """Entry of a card: usual diameter in pixels of a nucleus in the images that the model was trained on."""
 NUCLEUS_DIAMETER = 22.0
 """What a card without that entry means."""
+ARCHITECTURE_ENTRY = "architecture"
+"""Entry of a card: which region network it is; a card without it means declump's own."""
+PUBLISHED = "paper"
+"""Architecture of the network that the paper describes, which answers with classes alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,11 @@ class Model:
     def nucleus_diameter(self) -> float:
         """Usual diameter in pixels of a nucleus in the images that it was trained on."""
         return float(self.card.get(DIAMETER_ENTRY, NUCLEUS_DIAMETER))
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is a region network as the paper describes it, without centre map and layers."""
+        return self.card.get(ARCHITECTURE_ENTRY) == PUBLISHED
 
     def check_input(self, *sizes: int | None) -> None:
         """Refuse to be run with an input ``image`` of other sizes after the batch; None where any size will do."""

@@ -57,6 +57,29 @@ def test_names_that_meet(tree: Path) -> None:
         find_sources(["in/none.png"])
 
 
+def test_masks_of_a_data_set_are_passed_over_with_a_word(tmp_path: Path) -> None:
+    for name in ("image", "nuclei", "clump", "cells/cell1", "cells/cell2", "other"):
+        path = tmp_path / "data" / "frame1" / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (8, 8)).save(path)
+    (tmp_path / "data" / "slide.czi").touch()
+    said: list[str] = []
+    found = find_sources([tmp_path / "data"], note=said.append)
+    assert [source.name for source in found] == ["frame1/image", "frame1/other"]
+    assert [sentence.split(" in ")[0] for sentence in said] == [
+        "passed over 1 of formats that are not read (.czi)",
+        "passed over 4 masks of a data set",
+    ]
+    assert len(find_sources([tmp_path / "data" / "frame1" / "nuclei.png"])) == 1
+    with pytest.raises(ValueError, match=r"slide\.czi has a format that is not read"):
+        find_sources([tmp_path / "data" / "slide.czi"])
+
+
+def test_files_that_differ_in_their_ending_are_told_apart(tree: Path) -> None:
+    Image.new("L", (8, 8)).save("in/a.tif")
+    assert names("in", out="in/out") == ["a-png", "a-tif", "b [1]", "deep/a", "deep/er/c"]
+
+
 def test_pages_are_images(tree: Path) -> None:
     tifffile.imwrite("in/p.tif", np.zeros((3, 8, 8), np.uint8), photometric="minisblack")
     assert find_sources(["in/p.tif"])[2] == Source(Path("in/p.tif"), "p-page0003", 3)

@@ -37,4 +37,4 @@ def test_a_size_of_pixels_from_metadata_tells_the_diameter_but_changes_no_unit()
         pytest.approx(10),
         pytest.approx(100),
     )
-    assert Options(diameter=17).region_options(0.35).nucleus_diameter == 17
+    assert Options(diameter=17).region_options(0.35).diameter == 17

@@ -196,12 +196,29 @@ def test_evaluate_forms_of_the_same_cells(here: Callable[..., tuple[int, str, st
     assert code == 0 and "dice_all" in out and "1.0000" in out
 
 
+def test_evaluate_many_images(here: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        simulate.write(SMEAR, tmp_path / "truth" / name)
+        (tmp_path / "found").mkdir(exist_ok=True)
+        labels = sum((number * mask.astype(np.uint16) for number, mask in enumerate(SMEAR.cells[:3], start=1)), start=0)
+        Image.fromarray(np.asarray(labels, np.uint16)).save(tmp_path / "found" / f"{name}_cp_masks.png")
+    worst = tmp_path / "worst.png"
+    code, out, error = here("evaluate", tmp_path / "truth", tmp_path / "found", "--json", "--worst", worst)
+    figures = json.loads(out)
+    assert (code, error) == (0, "") and list(figures["images"]) == ["a", "b"]
+    assert figures["all"]["true_cells"] == 2 * len(SMEAR.cells) and len(figures["dice_all_interval"]) == 2
+    with Image.open(worst) as picture:
+        assert picture.width > 500
+    table = here("evaluate", tmp_path / "truth", tmp_path / "found")[1]
+    assert "2 images: " in table and "(95 %, over images)" in table
+
+
 def test_evaluate_without_cells(here: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     simulate.write(simulate.smear((64, 64), cells=0), tmp_path / "frame")
     code, out, _ = here("evaluate", tmp_path / "frame", tmp_path / "frame", "--json")
     assert code == 0 and "NaN" not in out and json.loads(out)["dice_all"] is None
     assert "-" in here("evaluate", tmp_path / "frame", tmp_path / "frame")[1]
-    for wrong in ("nowhere", "nowhere.json", "."):
+    for wrong in ("nowhere", "nowhere.json", "frame/cells"):
         code, out, error = here("evaluate", tmp_path / "frame", tmp_path / wrong)
         assert (code, out) == (1, "") and error.count("\n") == 1
 

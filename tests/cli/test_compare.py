@@ -53,6 +53,7 @@ def test_errors_are_one_sentence_and_leave_nothing(smear: Path, tmp_path: Path) 
         ((tmp_path / "nowhere.png",), "nowhere.png"),
         ((image, "--methods", "mpw,snake"), "there is no method 'snake'; the methods are declump, "),
         ((image, *QUICK, "--truth", other), "the truth is of another image"),
+        ((image, *QUICK, "--refined"), "'classical' has none"),
     ):
         ended = run(*arguments, "-o", tmp_path / "out")
         assert ended.returncode == 1, arguments

@@ -50,6 +50,15 @@ def check(prior: declump.ShapePrior, expected: Importance, smears: Path) -> None
     assert prior.card["importance"] == expected.card and expected.steps
 
 
+def test_e_of_an_image_and_no_bound(here: Callable[..., Ended], tmp_path: Path) -> None:
+    how = ("--energy-of", "image", "--cycles", 0, "--modes", 0, "--step", 1e-9, "--tries", 1)
+    out = tmp_path / "prior.npz"
+    code, told, errors = here("train", "prior", "data", *SMALL, *how, "--importance", "printed", "-o", out)
+    assert (code, errors) == (0, "") and "nothing improves any more" in told
+    card = declump.ShapePrior.load(out).card["importance"]
+    assert card["E of"] == "image" and card["cycles at most"] is None
+
+
 def test_printed(here: Callable[..., Ended], smears: Path, expected: Importance, tmp_path: Path) -> None:
     out, log = tmp_path / "deep" / "prior.npz", tmp_path / "logs" / "raises.csv"
     code, told, errors = here(*PRINTED, "-o", out, "--log", log, "--jobs", 2)

@@ -119,6 +119,19 @@ def test_studies_are_drawn(place: Path) -> None:
     assert "Study of threshold E*" in (out / "results.html").read_text() and not (out / "table1.csv").exists()
 
 
+@pytest.mark.slow
+def test_two_stains_share_their_folds_and_have_tables_of_their_own(tmp_path: Path) -> None:
+    pooled = ("simulated-pap+simulated-he", "--images", 2, "--cells", 4, "--folds", 2, "--methods", "L,joint")
+    ended = run(*pooled, "-o", "out", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[0] == "4 images, 2 methods, 2 folds"
+    names = {path.name for path in (tmp_path / "out").glob("*.csv")}
+    assert {"table2-simulated-pap.csv", "table2-simulated-he.csv", "folds.csv"} <= names and "table2.csv" not in names
+    text = (tmp_path / "out" / "results.md").read_text()
+    assert "Simulated smears, H&E stain. Table II" in text and "*Ours-L as printed*" in text
+    assert "--cells 4" in json.loads((tmp_path / "out" / "run.json").read_text())["command"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -126,11 +139,16 @@ def test_studies_are_drawn(place: Path) -> None:
         (("isbi2015",), "tell where they are with --data"),
         (("isbi2015", "--data", "nowhere"), "there is no nowhere"),
         (("simulated-he", "--data", "data"), "leave out --data"),
+        (("isbi2015+simulated-he",), "tell where they are with --data"),
+        (("simulated-he+moon",), "there is no data set 'moon'"),
+        (("folder", "--data", "data", "--methods", "cf+"), "nuclei are completed where they are found"),
         (("folder", "--data", "data", "--methods", "joint,G"), "there is no method 'G'"),
         (("folder", "--data", "data", "--methods", "rays"), "'rays' needs --rays"),
         (("folder", "--data", "data", "--study", "x"), "there is no study 'x'"),
         (("folder", "--data", "data", "--regions", "true", "--regions", "a.onnx"), "given were true, a.onnx together"),
         (("folder", "--data", "data", "--regions", "a.onnx"), "there is no model a.onnx"),
+        (("folder", "--data", "data", "--refined"), "these regions are the true ones"),
+        (("folder", "--data", "data", "--architecture", "paper"), "give it with '--regions train'"),
         (("folder", "--data", "data", "--folds", "9"), "use fewer folds or more images"),
         (("folder", "--data", "data", "--reference", "star2"), "none of the methods that are run"),
         (

@@ -143,6 +143,7 @@ def test_errors_are_one_sentence_and_leave_nothing(
         ((folder / "colour.png", *QUICK[:2], "--rays", tmp_path / "none.onnx"), "no ray model"),
         ((folder / "colour.png", *QUICK, "--prior", tmp_path / "none.npz"), "no prior"),
         ((folder / "colour.png", *QUICK, "--pixel-size", "-1"), "pixel size"),
+        ((folder / "colour.png", *QUICK, "--refined"), "'classical' has none"),
         ((folder / "colour.png", tmp_path / "colour.tif"), "two images are called colour"),
     ):
         code, told, error = here("segment", *arguments, "-o", tmp_path / "out")
@@ -197,3 +198,40 @@ def test_names_do_no_harm_to_a_terminal_that_knows_few_letters(tmp_path: Path) -
     ended = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, env=surroundings)
     assert ended.returncode == 1 and b"\x1b" not in ended.stdout + ended.stderr
     assert rb"smile \U0001f600.png: " in ended.stdout and b"1 of 2 images failed" in ended.stderr
+
+
+@pytest.mark.slow
+def test_the_published_network_can_be_trained_and_its_answers_refined(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs the extra 'train'")
+    simulate.write(simulate.smear((200, 200), cells=3, rng=1), tmp_path / "data" / "one")
+    model = tmp_path / "model.onnx"
+    how = ("--architecture", "paper", "--steps", 2, "--simulated", 1, "--size", 1)
+    ended = run("train", "regions", tmp_path / "data", "-o", model, *how)
+    assert ended.returncode == 0, ended.stderr
+    arguments = ("segment", folder / "colour.png", "--regions", model, "--evidence", "clump", "--refined")
+    ended = run(*arguments, "-o", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["settings"]["refined"] is True and record["command"].endswith("--refined")
+    ended = run(*arguments, "-o", tmp_path / "layers", "--evidence", "layers")
+    assert ended.returncode == 1 and "know no layers" in ended.stderr and ended.stderr.count("\n") == 1
+
+
+def test_without_a_folder_results_lie_beside_the_image_and_numbers_can_be_seen(
+    here: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    Image.fromarray(SMEAR.image).save(tmp_path / "smear.png")
+    assert here("segment", tmp_path / "smear.png", *QUICK)[0] == 0
+    assert here("segment", tmp_path / "smear.png", *QUICK, "--numbers", "-o", tmp_path / "numbered")[0] == 0
+    plain, numbered = (
+        np.asarray(Image.open(tmp_path / name / "smear" / "overlay.png")) for name in ("smear-declump", "numbered")
+    )
+    assert plain.shape == numbered.shape and (plain != numbered).any()
+    assert here("segment", tmp_path / "smear.png", tmp_path / "b.png", *QUICK)[0] == 2
+
+
+def test_shells_complete_commands() -> None:
+    surroundings = {**os.environ, "_DECLUMP_COMPLETE": "complete_bash", "COMP_WORDS": "declump seg", "COMP_CWORD": "1"}
+    command = [sys.executable, "-m", "declump.cli"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, env=surroundings)
+    assert ended.stdout.split() == ["segment"]

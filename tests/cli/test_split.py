@@ -77,8 +77,34 @@ def test_a_network_may_find_the_seeds(tmp_path):
 def test_a_model_and_an_image_go_together_and_not_with_seeds(mask, tmp_path):
     for options in (
         ("--model", "default"),
-        ("--image", mask),
         ("--model", "default", "--image", mask, "--seeds", mask),
     ):
         result = run(mask, "-o", tmp_path / "out", *options)
         assert result.exit_code == 2 and not (tmp_path / "out").exists()
+
+
+def test_many_masks_get_a_folder_each_and_one_that_fails_stops_no_other(mask, tmp_path):
+    folder = tmp_path / "masks"
+    folder.mkdir()
+    for name in ("a.png", "b.png"):
+        (folder / name).write_bytes(mask.read_bytes())
+    imageio.imwrite(folder / "empty.png", np.zeros((9, 9), np.uint8))
+    result = run(folder, "-o", tmp_path / "out", "--format", "csv,geojson")
+    assert result.exit_code == 1 and "1 of 3 masks failed" in result.output
+    assert result.output.count("2 objects in 1 clump;") == 2
+    assert {path.name for path in (tmp_path / "out" / "a").iterdir()} == {"cells.csv", "cells.geojson", "contours.json"}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a", "b"]
+
+
+def test_an_image_alone_is_drawn_over(mask, tmp_path):
+    imageio.imwrite(tmp_path / "red.png", np.full((100, 140, 3), (200, 0, 0), np.uint8))
+    assert run(mask, "-o", tmp_path / "out", "--image", tmp_path / "red.png").exit_code == 0
+    assert (imageio.imread(tmp_path / "out" / "overlay.png")[0, 0] == (200, 0, 0)).all()
+
+
+def test_points_of_other_tables_are_found_by_their_names(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("id,x,y,area\n1,48,50,900\n2,92,51,800\n")
+    assert read_points(path).tolist() == [[50, 48], [51, 92]]
+    path.write_text("id,row_px,column_px\n1,50,48\n")
+    assert read_points(path).tolist() == [[50, 48]]

@@ -500,3 +500,14 @@ def test_the_energy_counts_all_pixels_however_small_the_scale(seeds: list[tuple[
     ring = (distance >= 30) & (distance <= 50)
     result = evolve(ring, seeds, prior="round", scale=0.02)
     assert result.energy.tolist() == [np.count_nonzero(result.masks.any(axis=0) != ring)]
+
+
+@pytest.mark.parametrize("setting", ["paper", "paper-each", SETTINGS["paper"]])
+def test_the_default_prior_of_the_paper_has_no_copies(setting):
+    mask, seeds = two_discs()
+    default, named = (evolve(mask, seeds, prior=prior, setting=setting) for prior in ("default", "paper"))
+    np.testing.assert_array_equal(default.radii, named.radii)
+    other = evolve(mask, seeds, prior="cytoplasm", setting=setting)
+    assert not np.array_equal(default.radii, other.radii)
+    joint = [evolve(mask, seeds, prior=prior) for prior in ("default", "cytoplasm")]
+    np.testing.assert_array_equal(joint[0].radii, joint[1].radii)

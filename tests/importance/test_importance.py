@@ -20,6 +20,7 @@ from support.annotated_smears import annotated
 
 RAYS = 48
 HOW = {"rays": RAYS, "copies": False, "reach": False}
+PLAIN = {"copies": False, "reach": False, "modes": None}
 
 
 @pytest.fixture(scope="module")
@@ -93,17 +94,12 @@ def test_a_raise_is_accepted_only_if_e_of_its_clump_falls(learnt, training):
     assert learnt.steps, "something is to be accepted on these smears"
     weights = np.ones(training.shapes.count)
     for step in learnt.steps:
-        clump = next(
-            number
-            for number, known in enumerate(training.clumps)
-            if (known.image, known.clump.label) == (step.image, step.clump)
-        )
-        known = training.clumps[clump]
-        example = training.examples[clump].start + known.clump.cells[known.whole].tolist().index(step.cell)
-        assert training.energy(clump, weights) == step.before
+        example = training.origins.index((step.image, step.clump, step.cell))
+        group = next(number for number, group in enumerate(training.groups) if example in group.examples)
+        assert training.energy(group, weights) == step.before
         weights[example] += 2.0
         assert weights[example] == step.weight
-        assert training.energy(clump, weights) == step.after < step.before
+        assert training.energy(group, weights) == step.after < step.before
     np.testing.assert_array_equal(weights, learnt.weights)
 
 
@@ -122,12 +118,70 @@ def test_it_ends_when_no_raise_helps_any_more(smears, tmp_path):
     ended, again = learn_importance(images, **how), learn_importance(images, **how)
     assert ended.ended == again.ended == "nothing improves" and ended.cycles == again.cycles < 30
     training = Training(collect_clumps(images, rays=RAYS), "paper", copies=False, reach=False, modes=0)
-    for clump, examples in enumerate(training.examples):
-        energy = training.energy(clump, ended.weights)
-        for example in examples:
+    for number, group in enumerate(training.groups):
+        energy = training.energy(number, ended.weights)
+        for example in group.examples:
             raised = ended.weights.copy()
             raised[example] += 1e-9
-            assert training.energy(clump, raised) >= energy
+            assert training.energy(number, raised) >= energy
+
+
+def test_without_a_bound_it_goes_on_until_no_raise_helps(smears):
+    how = {"setting": "paper", "step": 1e-9, "tries": 1, "modes": 0, **HOW}
+    bounded, endless = (learn_importance(smears[:1], cycles=cycles, **how) for cycles in (30, None))
+    np.testing.assert_array_equal(endless.weights, bounded.weights)
+    assert endless.ended == "nothing improves"
+    assert endless.options["cycles at most"] is None
+
+
+def test_e_of_an_image_is_that_of_all_its_clumps(smears, training):
+    by_image = Training(collect_clumps(smears, rays=RAYS), "paper", copies=False, reach=False, modes=None, unit="image")
+    assert len(by_image.groups) == len(smears)
+    weights = np.ones(training.shapes.count)
+    names = [training.origins[group.examples[0]][0] if group.examples else None for group in training.groups]
+    for number, image in enumerate(smears):
+        own = sum(training.energy(group, weights) for group, name in enumerate(names) if name == image.name)
+        # Clumps without a whole cell have no example to tell their image by.
+        assert own <= by_image.energy(number, weights)
+        if all(name is not None for name in names):
+            assert own == by_image.energy(number, weights)
+
+
+def test_raises_by_image_lower_e_of_the_image(smears):
+    found = learn_importance(smears, setting="paper", step=2.0, tries=2, cycles=1, unit="image", **HOW)
+    training = Training(collect_clumps(smears, rays=RAYS), "paper", copies=False, reach=False, modes=None, unit="image")
+    names, weights = [image.name for image in smears], np.ones(training.shapes.count)
+    assert found.steps and found.options["E of"] == "image"
+    for step in found.steps:
+        assert training.energy(names.index(step.image), weights) == step.before
+        weights[training.origins.index((step.image, step.clump, step.cell))] += 2.0
+        assert training.energy(names.index(step.image), weights) == step.after < step.before
+
+
+def test_found_clumps_take_the_place_of_the_true_ones(smears):
+    known = collect_clumps(smears, rays=RAYS)
+    same = Training(known, "paper", masks=[image.clump for image in smears], **PLAIN)
+    true = Training(known, "paper", **PLAIN)
+    ones = np.ones(true.shapes.count)
+    assert [group.examples for group in same.groups] == [group.examples for group in true.groups]
+    assert [same.energy(number, ones) for number in range(len(same.groups))] == [
+        true.energy(number, ones) for number in range(len(true.groups))
+    ]
+    nothing = [np.zeros_like(image.clump) for image in smears]
+    nothing[0] = smears[0].cells[0]
+    partly = Training(known, "paper", masks=nothing, **PLAIN)
+    kept = {example for group in partly.groups for example in group.examples}
+    assert kept < set(range(true.shapes.count)) and partly.reached == len(kept)
+    found = learn_importance(smears, setting="paper", step=2.0, tries=2, cycles=1, masks=nothing, **HOW)
+    others = sorted(set(range(true.shapes.count)) - kept)
+    assert found.options["clumps"] == "found" and np.all(found.weights[others] == 1)
+
+
+def test_units_and_masks_that_do_not_fit_are_refused(smears):
+    with pytest.raises(ValueError, match="'clump' or an 'image'"):
+        learn_importance(smears, unit="slide", **HOW)
+    with pytest.raises(ValueError, match="one mask an image"):
+        learn_importance(smears, masks=[smears[0].clump], **HOW)
 
 
 def test_workers_do_not_change_the_outcome(smears, learnt):
@@ -178,7 +232,7 @@ def test_orders_follow_from_the_seed(training):
     assert orders[0] == orders[1] and orders[0] != orders[2] and orders[0] != orders[3]
     for order in orders:
         assert sorted(example for _, examples in order for example in examples) == list(range(training.shapes.count))
-        assert all(example in training.examples[clump] for clump, examples in order for example in examples)
+        assert all(example in training.groups[group].examples for group, examples in order for example in examples)
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
 from declump.io import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
 from declump.regions import seeds_from_labels
@@ -326,6 +326,31 @@ def test_colours_and_channels_of_an_ome_tiff(tmp_path: Path) -> None:
         file.write(NOISE, subifds=1, metadata={"axes": "YXS"})
         file.write(NOISE[::2, ::2], subfiletype=1)
     assert count_images(path) == 1 and np.array_equal(read_image(path), NOISE)
+
+
+@pytest.mark.parametrize("name", ["a.bmp", "a.webp", "a.jp2"])
+def test_other_usual_formats_are_read(name: str, tmp_path: Path) -> None:
+    Image.fromarray(NOISE).save(tmp_path / name, **({"lossless": True} if name == "a.webp" else {}))
+    assert np.array_equal(read_image(tmp_path / name), NOISE) and read_size(tmp_path / name) == (20, 30)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif", "lzw.tif"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_that_a_camera_turned_is_turned_back(name: str, orientation: int, tmp_path: Path) -> None:
+    stored = np.zeros((40, 60, 3), np.uint8)
+    stored[:20, :20], stored[20:, 40:] = (250, 0, 0), (0, 0, 250)
+    if name == "a.tif":
+        tifffile.imwrite(tmp_path / name, stored, extratags=[(274, "H", 1, orientation, True)])
+    else:
+        exif = Image.Exif()
+        exif[274] = orientation
+        more = {"compression": "tiff_lzw"} if name == "lzw.tif" else {}
+        Image.fromarray(stored).save(tmp_path / name, exif=exif, **more)
+    with Image.open(tmp_path / name) as file:
+        upright = np.array(ImageOps.exif_transpose(file))
+    found = read_image(tmp_path / name)
+    assert found.shape == upright.shape and read_size(tmp_path / name) == upright.shape[:2]
+    assert np.abs(found.astype(int) - upright).mean() < 1
 
 
 def described(path: Path, old: str, new: str) -> Path:

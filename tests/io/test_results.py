@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from declump.io import FORMATS, read, read_contours, read_mask_stack, write_results
+from declump.records.others import Others
 from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILES = {"masks.tif", "contours.json", "cells.csv", "overlay.png"}
@@ -212,7 +213,8 @@ def test_all_formats_give_the_same_bytes_again(tmp_path: Path) -> None:
     image = np.random.default_rng(0).integers(0, 256, (60, 70, 3)).astype(np.uint8)
     nuclei = np.zeros((60, 70), np.int32)
     nuclei[20:24, 30:37], nuclei[5:9, 5] = 1, 2
-    given = replace(segmentation(), nuclei=nuclei)
+    others = Others(np.array([[7.5, 9.0]]), np.array([31.0]), np.array([0.125]), ("leukocyte",))
+    given = replace(segmentation(), nuclei=nuclei, others=others)
     for name in ("a", "b"):
         files = write_results(given, tmp_path / name, image=image, formats=tuple(FORMATS))
         assert list(files) == [entry.file for entry in FORMATS.values()]
@@ -224,7 +226,8 @@ def test_all_formats_give_the_same_bytes_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [0, 1])
 def test_all_formats_of_few_cells(tmp_path: Path, count: int) -> None:
     files = write_results(segmentation(count), tmp_path, formats=tuple(FORMATS))
-    assert len(files) == len(FORMATS) - (count == 0)
+    # No masks of no cell, and no others where no judge looked.
+    assert len(files) == len(FORMATS) - (count == 0) - 1
     assert len(read(tmp_path)) == count
 
 

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+from skimage.morphology import disk
 
-from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
+from declump.pipelines.missing_seeds import _open, find_missing_nuclei, find_missing_seeds
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 
@@ -58,3 +62,11 @@ def test_a_part_without_any_spot_gets_no_cell() -> None:
     cells = discs((100, 80, 40))
     for regions in (judged([0.01], at=((105, 175),)), judged([], at=())):
         assert len(find_missing_nuclei(cells, regions, min_nucleus=0.5).seeds) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.floats(0.5, 3))
+def test_opening_by_distances_is_that_by_discs(seed: int, radius: int, grain: float) -> None:
+    noise = np.random.default_rng(seed).normal(size=(31, 37))
+    mask = ndimage.gaussian_filter(noise, grain) > -0.05
+    np.testing.assert_array_equal(_open(mask, radius), ndimage.binary_opening(mask, disk(radius)))

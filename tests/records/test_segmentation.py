@@ -141,3 +141,11 @@ def test_what_cannot_be_is_refused(wrong: dict[str, np.ndarray]) -> None:
     parts = {"seeds": np.zeros((1, 2)), "radii": np.ones((1, 16)), "clump": np.zeros(1, np.int64)}
     with pytest.raises(ValueError, match="outlines have at least 3 radii"):
         Segmentation((9, 9), **{**parts, **wrong})
+
+
+def test_a_result_prints_as_two_lines() -> None:
+    one = Segmentation((9, 12), np.full((1, 2), 4.0), np.full((1, 16), 2.0), np.zeros(1, np.int64))
+    first, second = str(one).splitlines()
+    assert first == "Segmentation of 1 cell in an image of 9 x 12 pixels" and "1 clump with cells" in second
+    none = Segmentation((9, 12), np.empty((0, 2)), np.empty((0, 16)), np.empty(0, np.int64))
+    assert len(repr(none).splitlines()) == 2

@@ -59,3 +59,8 @@ def test_an_image_with_cells_is_not_flat() -> None:
 def test_masked_images_are_refused() -> None:
     with pytest.raises(ValueError, match="masked array"):
         ImageChannels(np.ma.masked_array(np.zeros((4, 4))))
+
+
+def test_numbers_beyond_all_measure_are_refused_without_a_warning() -> None:
+    with pytest.raises(ValueError, match="finite numbers"):
+        to_channels(np.full((4, 4), 1e300))

@@ -40,7 +40,7 @@ def test_an_image_without_cells_leaves_the_guess(model) -> None:
 def test_maps_of_a_whole_image_are_those_of_the_scale_found(model) -> None:
     scale, maps = find_scale(CHANNELS, model)
     assert maps is not None
-    np.testing.assert_array_equal(maps.classes, look(CHANNELS, model, scale).maps.classes)
+    np.testing.assert_array_equal(maps.classes, look(resize_channels(CHANNELS, scale), model).maps.classes)
 
 
 @settings(max_examples=30, deadline=None)

@@ -21,6 +21,31 @@ def test_simulated_data_is_drawn_and_says_what_it_stands_for() -> None:
     assert open_data("simulated-pap", None).printed is None
 
 
+def test_pooled_data_sets_share_their_folds_but_not_their_names(tmp_path: Path) -> None:
+    opened = open_data("simulated-pap+simulated-he", None, count=3, cells=6, seed=1)
+    images = store_images(opened.images(), tmp_path)
+    assert images.names[0] == "simulated-pap/smear000" and images.names[3] == "simulated-he/smear000"
+    assert images.cells == (6,) * 6 and opened.groups(images.names) == [0, 1, 2, 3, 4, 5]
+    assert [(part.prefix, part.printed) for part in opened.parts] == [("simulated-pap/", None), ("simulated-he/", "he")]
+    assert opened.printed is None and "Divided into folds together" in opened.note
+    with pytest.raises(ValueError, match="pooled once each"):
+        open_data("simulated-he+simulated-he", None)
+
+
+def test_a_smear_with_more_cells_is_larger() -> None:
+    few, many = (next(open_data("simulated-he", None, count=1, cells=cells).images()) for cells in (12, 24))
+    assert len(many.cells) == 24
+    assert many.clump.size == pytest.approx(2 * few.clump.size, rel=0.01)
+
+
+@pytest.mark.data
+def test_frames_that_show_the_same_cells_stay_together_in_pooled_folds(isbi2015_folder: Path) -> None:
+    opened = open_data("simulated-he+isbi2015", isbi2015_folder.parent, count=2, cells=4)
+    names = ["simulated-he/smear000", "simulated-he/smear001", "isbi2015/frame014", "isbi2015/frame017"]
+    groups = opened.groups(names)
+    assert groups is not None and groups[2] == groups[3] and len(set(groups)) == 3
+
+
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=", ".join(NAMES)):
         open_data("isbi", tmp_path)

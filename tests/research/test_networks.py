@@ -49,3 +49,35 @@ def test_networks_are_trained_on_the_training_part_alone(tmp_path: Path, monkeyp
         assert [_is_current(task) for task in stage(plan)] == [True, False]
     with pytest.raises(ValueError, match="rays on fold 2 is not done yet"):
         collect_results(run)
+
+
+@pytest.mark.slow
+def test_the_published_network_is_trained_alone_where_no_method_proposes_rays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from declump.models import read_card
+    from declump.research import networks
+
+    monkeypatch.setattr(networks, "REGION_SMEARS", 1)
+    images = store_images([annotated(0), annotated(1)], tmp_path / "images")
+    methods = (ExperimentMethod("joint", "joint", SETTINGS["joint"], FULL),)
+    plan = plan_folds(2, n_folds=2, regions="train")
+    run, refined = (
+        Run(images, plan, methods, tmp_path / "out", steps=1, architecture="paper", refined=way)
+        for way in (False, True)
+    )
+    threads = torch.get_num_threads()
+    trained = run._plan_networks()
+    try:
+        Work(images)(run._training_tasks(trained)[0])
+        Work(images)(run._region_tasks(trained)[0])
+    finally:
+        torch.set_num_threads(threads)
+    model = trained.folds[0].regions
+    assert model is not None and read_card(model)["architecture"] == "paper"
+    assert trained.folds[0].rays is None and [path.name for path in model.parent.iterdir()] == [model.name]
+    # The refined run takes the same networks, but not the regions that they found.
+    from declump.research.runs import _is_current
+
+    assert [_is_current(task) for task in refined._training_tasks(trained)] == [True, False]
+    assert _is_current(run._region_tasks(trained)[0]) and not _is_current(refined._region_tasks(trained)[0])

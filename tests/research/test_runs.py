@@ -15,11 +15,12 @@ from declump.compared import METHODS
 from declump.datasets import AnnotatedImage
 from declump.evaluation import pool, score
 from declump.evolution.settings import SETTINGS
+from declump.records.regions import Regions
 from declump.research import Run, choose_methods, plan_folds, store_images
 from declump.research.examples import choose_clumps, draw_comparison
 from declump.research.images import Images, true_regions
 from declump.research.learning import Learning
-from declump.research.methods import ExperimentMethod, available_methods
+from declump.research.methods import ExperimentMethod, available_methods, complete_nuclei
 from declump.research.results import collect_results
 from declump.research.studies import choose_studies
 from declump.research.work import Work
@@ -194,10 +195,10 @@ def test_the_picture_shows_the_clumps_with_most_overlap(run: Run) -> None:
 
 def test_studies_are_methods() -> None:
     by_k, by_e = choose_studies(["E", "K"])
-    assert by_k.values == (90, 180, 360, 720)
-    assert [method.learning.rays for method in by_k.lines["declump"] if method.learning] == [90, 180, 360, 720]
+    assert by_k.values == (90, 180, 360, 720, 1080)
+    assert [method.learning.rays for method in by_k.lines["declump"] if method.learning] == [90, 180, 360, 720, 1080]
     assert [method.settings.explained for method in by_e.methods if method.settings][:4] == [0.0, 0.01, 0.02, 0.05]
-    assert len({method.name for method in (*by_k.methods, *by_e.methods)}) == 20
+    assert len({method.name for method in (*by_k.methods, *by_e.methods)}) == 22
     with pytest.raises(ValueError, match="there is no study 'x'"):
         choose_studies(["x"])
 
@@ -212,7 +213,7 @@ def test_ablations_are_settings_of_the_same_pipeline() -> None:
     by_name = {method.name: method for method in choose_methods(None, rays=True)}
     paper, finite = SETTINGS["paper"], by_name["F"]
     assert by_name["L"].settings == by_name["paper"].settings == paper
-    assert by_name["L"].learning == replace(by_name["paper"].learning, importance=False)
+    assert by_name["L"].learning == replace(by_name["paper"].learning, importance="off")
     assert finite.settings == paper and finite.solver == "examples" and finite.learning.with_examples
     assert by_name["M"].settings == paper and by_name["M"].solver == "level sets"
     assert {"joint", "rays", *METHODS} <= set(by_name)
@@ -223,7 +224,7 @@ def test_ablations_are_settings_of_the_same_pipeline() -> None:
 
 
 def test_importance_is_learnt_where_it_is_asked_for(known: list[AnnotatedImage]) -> None:
-    with_importance = Learning(rays=72, importance=True).learn(known[:2])
+    with_importance = Learning(rays=72, importance="image").learn(known[:2])
     assert "importance" in with_importance.card and "importance" not in SHAPE.learn(known[:2]).card
 
 
@@ -231,3 +232,29 @@ def test_records_can_be_written(run: Run) -> None:
     for method in available_methods(rays=True):
         json.dumps(method.record())
     assert isinstance(ShapePrior.load(run.priors()[1, "quick"]), ShapePrior)
+
+
+def test_all_methods_get_the_same_nuclei_unless_these_are_completed_for_all() -> None:
+    names = {method.name: method for method in available_methods(rays=True, found=True)}
+    assert {"rays", "rays+", "cf", "cf+", "joint+", "paper+"} <= set(names) and "F+" not in names
+    assert not names["rays"].completed and names["rays+"].completed and not names["rays+"].borrows_nuclei
+    assert names["cf+"].borrows_nuclei and names["cf+"].printed is None
+    assert names["cf"].record() != names["cf+"].record()
+    assert not any(method.completed for method in available_methods(rays=True))
+    with pytest.raises(ValueError, match="nuclei are completed where they are found"):
+        choose_methods(["cf+"], rays=True)
+
+
+def test_completed_nuclei_are_those_that_segment_ends_with(known: list[AnnotatedImage]) -> None:
+    image = known[0]
+    whole = true_regions(image)
+    lacking = Regions(whole.clump, np.where(whole.nuclei == 1, 0, whole.nuclei))
+    model = Path(str(declump.__path__[0])) / "data" / "rays.onnx"
+    prior = ShapePrior.load("default")
+    ended = declump.segment(image.image, regions=lacking, evidence="rays", rays=model, prior=prior)
+    completed = complete_nuclei(image.image, lacking, model, prior)
+    assert completed.nuclei.max() == len(ended) >= lacking.nuclei.max()
+    np.testing.assert_array_equal(completed.nuclei[lacking.nuclei > 0] > 0, True)
+    np.testing.assert_allclose(
+        completed.seeds[int(lacking.nuclei.max()) :], ended.seeds[int(lacking.nuclei.max()) :], atol=2
+    )

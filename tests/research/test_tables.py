@@ -6,6 +6,7 @@ import csv
 import io
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from declump.evolution.settings import SETTINGS
 from declump.records.segmentation import Segmentation
 from declump.research.fold_results import ImageScores
 from declump.research.images import Images
+from declump.research.improvements import improvement_table
 from declump.research.methods import ExperimentMethod
 from declump.research.paper_figures import printed_bins, printed_pixels, printed_tests
 from declump.research.plan import Fold, Plan
@@ -137,10 +139,53 @@ def test_folds_as_the_paper_prints_them(results: Results) -> None:
     images = Images(Path(), ("a", "b"), ("", ""), (6, 9), ((4, 1, 1), (2, 7)))
     table = fold_table(images, PLAN, results)
     rows = {row.label: [cell.value for cell in row.cells if cell is not None] for row in table.rows}
-    assert rows["fold 1, training"] == [1, 1, 6] and rows["fold 2, testing"] == [2, 3, 15]
-    assert rows["mean, training"] == [1, 1.5, 7.5] and rows["mean, testing"] == [1.5, 2.5, 12]
-    assert "from 2 to 7, mean 4.33, standard deviation 2.05, in 3 clumps" in table.notes[1]
-    assert "declump 5 to 7" in table.notes[2]
+    # Clumps of two cells or more with their cells, then all clumps and all cells.
+    assert rows["fold 1, training"] == [1, 1, 4, 3, 6] and rows["fold 2, testing"] == [2, 3, 13, 5, 15]
+    assert rows["mean, training"] == [1, 1.5, 6.5, 2.5, 7.5] and rows["mean, testing"] == [1.5, 2.5, 11, 3.5, 12]
+    assert rows["paper, training"] == [45, 221] and rows["paper, testing"] == [180, 887]
+    assert "from 2 to 7, mean 4.33, standard deviation 2.05 in clumps of two or more" in table.notes[0]
+    assert "from 1 to 7, mean 3.00, standard deviation 2.28 with single cells; 1.5 and 2.5 clumps" in table.notes[0]
+    assert "declump 5 to 7" in table.notes[1]
+
+
+def test_average_improvements_of_the_papers_text_follow_from_its_tables_but_for_one(results: Results) -> None:
+    for stain, wrong in (("pap", {"(0, 1/4)"}), ("he", set())):
+        table = improvement_table(results, (FIRST,), stain)
+        assert table is None, "nothing of what the paper averages over was run"
+        ablation = replace(SECOND, name="paper")
+        tested = {**results.tested, "paper": results.tested["joint"]}
+        facts = {**results.facts, "paper": results.facts["joint"]}
+        more = Results(PLAN, (SECOND, ablation), tested, facts)
+        table = improvement_table(more, (ablation,), stain)
+        assert table is not None
+        rows = {row.label: dict(zip(table.columns, row.cells, strict=True)) for row in table.rows}
+        text, again = rows["paper: its text, over LSF, MCL, MPW, CF"], rows["paper: recomputed from its tables"]
+        differing = {
+            name
+            for name, cell in text.items()
+            if cell is not None and again[name] is not None and round(again[name].value, 2) != cell.value
+        }
+        assert differing == wrong
+        for name in "FML":
+            told = rows[f"paper: its text, over Ours-{name}, both stains"]
+            found = rows[f"paper: recomputed, over Ours-{name}, both stains"]
+            for column in ("TPR", "FNR", "overall"):
+                assert found[column].value == pytest.approx(told[column].value), (name, column)
+        ours = rows["ours: paper-F, over F"]
+        assert ours["TPR"].value == pytest.approx(100 * np.mean([0.2, 0.1, 0.4]))
+        assert ours["overall"].value == pytest.approx(100 * np.mean([0.4, 0, 0, 0.1, 0, 0.2, 0.2, 0]))
+
+
+def test_the_spread_over_images_is_that_of_their_means(results: Results) -> None:
+    overall = overlap_table(results, None).rows[0].cells[4]
+    means = [np.mean(dice) for dice in ([0.9, 0.8, 0.7], [1.0, 0.8], [0.7, 0.6, 0.9])]
+    assert overall is not None and overall.over_images == pytest.approx(np.std(means))
+
+
+def test_tables_of_some_images(results: Results) -> None:
+    part = results.restrict({0})
+    assert [one.image for _, one in part.tested["joint"]] == [0]
+    assert part.pooled("joint").dice.tolist() == [1.0, 0.8, 0.6]
 
 
 def test_printed_figures_agree_with_the_papers_own_text() -> None:
@@ -160,7 +205,7 @@ def test_all_ways_of_writing_tell_the_same(results: Results) -> None:
     table = overlap_table(results, "pap")
     shown = "0.800 ± 0.000"
     text = to_markdown(table)
-    assert f"| declump | **1.000 ± 0.000** | {'**0.800 ± 0.082**'} |" in text
+    assert f"| declump | **1.000 ± 0.000** | {'**0.800 ± 0.082 (0.082)**'} |" in text
     assert "| *Ours-F as printed* | *0.80 ± 0.05* |" in text and table.notes[0] in text
     rows = list(csv.DictReader(io.StringIO(to_csv(table))))
     one = next(row for row in rows if row["method"] == "joint" and row["figure"] == "[1/4, 1/2)")

@@ -20,10 +20,13 @@ def test_what_the_names_stand_for(tmp_path):
     assert made.card["made from"] == "ellipses" and made.reach is None
     np.testing.assert_array_equal(made.modes, describe_round_shapes().modes)
     np.testing.assert_array_equal(ShapePrior.load("cytoplasm").mean, ShapePrior.load("default").mean)
+    paper = ShapePrior.load("paper")
+    assert paper.card["turned and mirrored copies"] is False and paper.reach is None
+    assert paper.card["whole cells"] == ShapePrior.load("default").card["whole cells"] == 520
     nucleus = ShapePrior.load("nucleus")
     assert nucleus.card["cells"] == 590 and nucleus.reach is None
     assert nucleus.variances.size == 20 and 5 < nucleus.mean.mean() < 20
-    with pytest.raises(FileNotFoundError, match="'cytoplasm', 'nucleus', 'round'"):
+    with pytest.raises(FileNotFoundError, match="'cytoplasm', 'paper', 'nucleus', 'round'"):
         ShapePrior.load(tmp_path / "none.npz")
 
 

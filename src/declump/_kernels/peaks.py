@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from declump._kernels.compiling import compiled
 
-@njit(cache=True, nogil=True)
+
+@compiled
 def _root(parent: NDArray[np.int32], pixel: int) -> int:
     while parent[pixel] != pixel:
         parent[pixel] = parent[parent[pixel]]
@@ -15,7 +16,7 @@ def _root(parent: NDArray[np.int32], pixel: int) -> int:
     return pixel
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def outstanding_peaks(levels: NDArray[np.uint8], height: int) -> NDArray[np.bool_]:
     """Where (H, W) a map of levels from 0 to 255 has peaks from which every way to a higher place falls by a height.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from declump._kernels.compiling import compiled
 from declump._kernels.types import Floats
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sample_affine(
     planes: NDArray[Any], unit: float, beyond: Floats, corner: Floats, steps: Floats, window: NDArray[np.float32]
 ) -> None:
@@ -39,7 +39,7 @@ def sample_affine(
                 window[plane, i, j] = unit * (above * (1 - down) + under * down)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sample_number(
     labels: NDArray[np.int32], number: int, corner: Floats, steps: Floats, window: NDArray[np.float32]
 ) -> None:

@@ -127,7 +127,16 @@ def store_image(
     cells = {**measured.cells, **{name: np.asarray(values)[sure] for name, values in (columns or {}).items()}}
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
-        write_results(result, draft, image=picture, formats=options.formats, measurements=cells, others=options.others)
+        write_results(
+            result,
+            draft,
+            image=picture,
+            formats=options.formats,
+            measurements=cells,
+            others=options.others,
+            numbers=options.numbers,
+            picture=source.path.name,
+        )
         if "csv" in options.formats:
             write_table(plain_columns(measured.clumps), draft / CLUMPS)
         written = sorted(path for path in draft.rglob("*") if path.is_file())

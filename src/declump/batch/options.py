@@ -31,6 +31,8 @@ class Options:
     method : str
         A name in ``declump.methods.METHODS``. What it does not heed of ``evidence``, ``rays``, ``prior`` and
         ``setting``, and is not as by default, is refused.
+    refined : bool
+        Whether a Markov random field cleans the regions; see :func:`declump.find_regions`.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
     min_nucleus_area, min_clump_area, max_hole_area
@@ -39,6 +41,8 @@ class Options:
         See :func:`declump.find_regions`.
     min_confidence : float
         Cells of less confidence are left out.
+    numbers : bool
+        Whether the overlay has the numbers of the cells.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
     formats : tuple of str
@@ -60,6 +64,8 @@ class Options:
     min_nucleus: float = MIN_NUCLEUS
     min_confidence: float = 0.0
     others: bool = False
+    numbers: bool = False
+    refined: bool = False
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
@@ -87,6 +93,7 @@ class Options:
             min_nucleus_area=self.min_nucleus_area,
             min_clump_area=self.min_clump_area,
             max_hole_area=self.max_hole_area,
+            refined=self.refined,
             judge=self.judge,
             min_nucleus=self.min_nucleus,
             expected_diameter=told,
@@ -99,9 +106,11 @@ class Options:
 
     def model_digests(self) -> dict[str, str | None]:
         """Give the digests of the files that results follow from, by option; None for what is in no file."""
-        files: dict[str, Path | None] = {"regions": None, "rays": None, "prior": None}
+        files: dict[str, Path | None] = {"regions": None, "judge": None, "rays": None, "prior": None}
         if self.regions != "classical":
             files["regions"] = model_path(self.regions, "regions.onnx")
+        if self.judge != "none":
+            files["judge"] = model_path(self.judge, "judge.onnx")
         if "rays" in self._method.options:
             files["rays"] = model_path(self.rays, "rays.onnx")
         if "prior" in self._method.options:

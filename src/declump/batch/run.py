@@ -13,10 +13,11 @@ from typing import Any
 from declump import __version__
 from declump._files import atomic_file, check_free, check_links, remove_drafts, write_atomically
 from declump._locks import hold_folder
+from declump.batch.coco_file import write_coco_file
 from declump.batch.image import RECORD, ImageWork, as_text, read_finished
 from declump.batch.options import Options
 from declump.batch.resources import choose_jobs, free_memory, usable_cores
-from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source
+from declump.batch.sources import COCO_FILE, IMAGES_FILE, RUN_FILE, Source
 from declump.batch.workers import Workers
 from declump.errors import printable
 from declump.io import read_size
@@ -81,7 +82,7 @@ def run(
     sources : sequence of Source
         See :func:`find_sources`.
     out : str or Path
-        Gets a folder for each image, ``run.json`` and ``images.csv``.
+        Gets a folder for each image, ``run.json``, ``images.csv``, and a ``coco.json`` of all with the format ``coco``.
     options : Options, optional
     jobs : int, optional
         Number of processes; by default as many as there are cores, and memory for the largest image in each.
@@ -130,7 +131,7 @@ def _run(
         source: Outcome(source, reason=f"{source.shown_path} {source.fault}") for source in sources if source.fault
     }
     named = [source for source in sources if source not in outcomes]
-    check_links(out, [RUN_FILE, IMAGES_FILE, *(f"{source.name}/{RECORD}" for source in named)])
+    check_links(out, [RUN_FILE, IMAGES_FILE, COCO_FILE, *(f"{source.name}/{RECORD}" for source in named)])
     earlier = _earlier(out, options, resume) if not overwrite else None
     if not overwrite:
         _check_free(out, named, ours=earlier or ())
@@ -179,6 +180,8 @@ def write_run(out: Path, options: Options, outcomes: Sequence[Outcome], command:
     """Write what ``run.json`` and ``images.csv`` tell of a run that has come to its end."""
     with atomic_file(out / IMAGES_FILE) as draft:
         write_table(_images_table(outcomes), draft)
+    if "coco" in options.formats:
+        write_coco_file([outcome.source for outcome in outcomes if outcome.record is not None], out)
     images = [describe_image(outcome.source, outcome) for outcome in outcomes]
     write_atomically(out / RUN_FILE, as_text({**_describe_run(options, command), "images": images}))
 

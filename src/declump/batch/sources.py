@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from declump._files import DRAFTS
 from declump.errors import printable
-from declump.io import count_images
+from declump.io import ENDINGS, count_images
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+OTHER_ENDINGS = (
+    ".avif", ".czi", ".dcm", ".gif", ".heic", ".ims", ".jxl", ".lif", ".mrxs", ".nd2", ".ndpi", ".oib", ".oir", ".psd",
+    ".qptiff", ".scn", ".svs", ".vsi",
+)  # fmt: skip
+"""Of images that are not read: to be passed over with a word, not in silence."""
 LONGEST = 255
 """Bytes of the name of a file or folder, on all usual disks."""
-RUN_FILE, IMAGES_FILE = "run.json", "images.csv"
+RUN_FILE, IMAGES_FILE, COCO_FILE = "run.json", "images.csv", "coco.json"
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,9 @@ class Source:
         return ""
 
 
-def find_sources(given: Iterable[str | Path], *, out: str | Path | None = None) -> list[Source]:
+def find_sources(
+    given: Iterable[str | Path], *, out: str | Path | None = None, note: Callable[[str], None] | None = None
+) -> list[Source]:
     """Find the images that are meant, and name them.
 
     Parameters
@@ -68,33 +75,51 @@ def find_sources(given: Iterable[str | Path], *, out: str | Path | None = None) 
         ``[...]`` and ``**``. Hidden files and results of declump are passed over.
     out : str or Path, optional
         Folder of the results, passed over, too.
+    note : callable, optional
+        Called with a sentence on what else was passed over: the masks of a data set (those beside an ``image.png``, in
+        ``cells``, ``objects`` and the like), and images of formats that are not read.
 
     Returns
     -------
     list of Source
         In the order given, those of a folder or pattern sorted. The results of a file are named by it, those of a
-        folder or pattern by the path from there on, so that its subfolders are kept. Each page of a TIFF is an image.
+        folder or pattern by the path from there on, so that its subfolders are kept. Of two that differ in their ending
+        only, the ending is part of the name. Each page of a TIFF is an image.
 
     Raises
     ------
     FileNotFoundError
         If a file is missing, or a folder or pattern has no image.
     ValueError
-        If the results of two images would have the same name.
+        If the results of two images would have the same name, or a file of a format that is not read is named.
     """
     barred = None if out is None else Path(out).resolve()
     found: dict[Path, Source] = {}
     for entry in given:
-        for path, name in _named(entry, barred):
+        for path, name in _named(entry, barred, note or (lambda _sentence: None)):
             found.setdefault(path.resolve(), Source(path, name))
+    namesakes: dict[str, list[Source]] = defaultdict(list)
+    for source in found.values():
+        namesakes[source.name].append(source)
+    found = {place: _told_apart(source, namesakes[source.name]) for place, source in found.items()}
     sources = [page for source in found.values() for page in _pages(source)]
     _check_names(sources)
     return sources
 
 
-def _named(given: str | Path, barred: Path | None) -> Iterator[tuple[Path, str]]:
+def _told_apart(source: Source, namesakes: Sequence[Source]) -> Source:
+    """Put the ending into the name where another file beside differs in that only."""
+    beside = {other.path.parent for other in namesakes} == {source.path.parent}
+    if len(namesakes) == 1 or not beside or len({other.path.suffix for other in namesakes}) < len(namesakes):
+        return source
+    return replace(source, name=f"{source.name}-{source.path.suffix.removeprefix('.')}")
+
+
+def _named(given: str | Path, barred: Path | None, note: Callable[[str], None]) -> Iterator[tuple[Path, str]]:
     path = Path(given)
     if path.is_file():
+        if path.suffix.lower() in OTHER_ENDINGS:
+            raise ValueError(f"{path} has a format that is not read ({path.suffix}); save it as PNG or TIFF")
         yield path, _stem(Path(path.name))
         return
     pattern = glob.has_magic(str(given)) and not path.exists()
@@ -102,7 +127,15 @@ def _named(given: str | Path, barred: Path | None) -> Iterator[tuple[Path, str]]
         raise FileNotFoundError(f"there is no file {path}; give images, folders, or a pattern such as '*.png'")
     base = _fixed_part(path) if pattern else path
     paths = map(Path, glob.glob(str(given), recursive=True)) if pattern else _walked(path)  # noqa: PTH207 (absolute ones)
-    images = sorted(place for place in paths if _is_image(place) and not _is_result(place, base, barred))
+    places = sorted(place for place in paths if place.is_file() and not _is_result(place, base, barred))
+    others = [place for place in places if place.suffix.lower() in OTHER_ENDINGS]
+    masks = [place for place in places if _is_image(place) and _is_mask(place)]
+    images = [place for place in places if _is_image(place) and not _is_mask(place)]
+    if others:
+        kinds = ", ".join(sorted({place.suffix.lower() for place in others}))
+        note(f"passed over {len(others)} of formats that are not read ({kinds}) in {given}; save them as PNG or TIFF")
+    if masks:
+        note(f"passed over {len(masks)} masks of a data set in {given} (first {masks[0]}); name files to segment them")
     if not images:
         raise FileNotFoundError(
             f"{f'the pattern {given}' if pattern else f'the folder {given}'} holds no image ({', '.join(ENDINGS)})"
@@ -137,6 +170,13 @@ def _is_image(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS and path.is_file()
 
 
+def _is_mask(path: Path) -> bool:
+    """Whether an image lies where data sets have their masks: beside the image of a frame, or in a folder of them."""
+    if path.parent.name in ("cells", "objects") and (path.parent.parent / "image.png").is_file():
+        return True
+    return path.stem in ("nuclei", "clump") and (path.parent / "image.png").is_file()
+
+
 def _is_result(path: Path, base: Path, barred: Path | None) -> bool:
     """Whether an image lies in results of declump, between it and where the search began."""
     if barred is not None and barred in path.resolve().parents:
@@ -166,7 +206,7 @@ def _check_names(sources: Sequence[Source]) -> None:
                 "share a folder; rename one, or give the folder above them to keep their folders apart"
             )
     for source in sources:
-        if source.name in (RUN_FILE, IMAGES_FILE):
+        if source.name in (RUN_FILE, IMAGES_FILE, COCO_FILE):
             raise ValueError(f"{source.path} has the name of a file that tells of the run; rename it")
         for above in map(str, PurePosixPath(source.name).parents):
             if above in owner:

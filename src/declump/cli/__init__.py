@@ -33,7 +33,6 @@ app = typer.Typer(
     name="declump",
     help="Segments every cell of an overlapping clump, whole.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -27,6 +27,9 @@ def compare(
     regions: Annotated[
         str, typer.Option(help="'default', 'classical', or a model of 'declump train regions'.")
     ] = "default",
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
+    ] = False,
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a comparison that is in the folder.")] = False,
 ) -> None:
@@ -34,11 +37,12 @@ def compare(
     check_free(out, overwrite=overwrite)
     chosen = None if methods is None else split_words(methods)
     names = declump.comparison.method_names(chosen)
+    options = declump.RegionOptions(regions, refined=refined)
     picture = declump.io.read_image(image)
     cells = None if truth is None else read_cells(truth)
     with progress_bar("methods") as progress:
         compared = declump.comparison.compare(
-            picture, methods=names, regions=regions, prior=prior, truth=cells, progress=progress
+            picture, methods=names, regions=options, prior=prior, truth=cells, progress=progress
         )
     files = declump.comparison.write_comparison(compared, picture, out, truth=cells, overwrite=overwrite)
     _print_table(compared)

@@ -25,7 +25,11 @@ Setting = Annotated[
 ]
 StepSize = Annotated[float, typer.Option(help="What a weight is raised by (printed).")]
 Tries = Annotated[int, typer.Option(min=1, help="Raises of one shape in a row, at most (printed).")]
-Cycles = Annotated[int, typer.Option(min=1, help="Rounds over all shapes, at most (printed).")]
+Cycles = Annotated[int, typer.Option(min=0, help="Rounds over all shapes, at most; 0 is no bound (printed).")]
+Unit = Annotated[
+    Literal["clump", "image"],
+    typer.Option("--energy-of", help="What E has to fall of: the shape's clump, or its image (printed)."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="What the order of the shapes follows from (printed).")]
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", min=1, help="Threads; by default the number of cores (printed).")

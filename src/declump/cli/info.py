@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import json
+import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import declump
+from declump.errors import BROKEN, reason_of
 from declump.models import read_card
 
 Facts = Iterable[tuple[str, object]]
@@ -45,7 +50,14 @@ def facts(path: Path) -> Facts:
         return _of_metadata(metadata)
     if path.is_dir():
         return _of_folder(path)
-    kinds = {".npz": _of_prior, ".onnx": _of_model, ".csv": _of_table}
+    kinds = {
+        ".npz": _of_prior,
+        ".onnx": _of_model,
+        ".csv": _of_table,
+        ".json": _of_record,
+        ".zip": _of_checkpoint,
+        ".html": _of_report,
+    }
     if path.suffix.lower() in kinds:
         return kinds[path.suffix.lower()](path)
     raise ValueError(f"{path} is no file that declump wrote, as far as can be seen from its content")
@@ -62,6 +74,12 @@ def _of_metadata(metadata: Mapping[str, Any]) -> Facts:
 
 
 def _of_folder(folder: Path) -> Facts:
+    if (folder / "run.json").is_file():
+        return _of_record(folder / "run.json")
+    return _of_results(folder)
+
+
+def _of_results(folder: Path) -> Facts:
     present = [entry for entry in declump.io.FORMATS.values() if (folder / entry.file).exists()]
     if not present:
         raise ValueError(f"the folder {folder} holds no results of declump; give one that 'declump segment' wrote")
@@ -102,15 +120,107 @@ def _of_card(card: Mapping[str, Any]) -> Facts:
             yield f"{name}:", ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
+def _of_record(path: Path) -> Facts:
+    """What ``declump segment`` and ``reproduce`` tell of a run, what they tell of an image, or a learning's state."""
+    try:
+        content = json.loads(path.read_bytes())
+        kind = str(content.get("format", ""))
+        if kind == "declump image":
+            return _of_image(content)
+        if kind == "declump reproduce":
+            return _of_experiment(content)
+        if {"version", "settings", "images"} <= content.keys():
+            return _of_run(content)
+        if {"images", "annotations", "categories"} <= content.keys():
+            return [
+                ("format", "COCO instances of several images"),
+                ("images", len(content["images"])),
+                ("cells", len(content["annotations"])),
+            ]
+        if {"origin", "weights", "cycle"} <= content.keys():
+            return _of_learning(content)
+    except BROKEN as error:
+        raise ValueError(f"{path} is no file that declump wrote ({reason_of(error)})") from error
+    raise ValueError(f"{path} is no file that declump wrote, as far as can be seen from its content")
+
+
+def _of_run(run: Mapping[str, Any]) -> list[tuple[str, object]]:
+    statuses = Counter(image["status"] for image in run["images"])
+    usual = {field.name: field.default for field in fields(declump.batch.Options)}
+    chosen = {name: value for name, value in run["settings"].items() if value not in (usual.get(name), None)}
+    chosen.pop("formats", None)
+    return [
+        ("format", f"a run of 'declump segment', version {run['version']}"),
+        ("command", run["command"]),
+        ("images", ", ".join([str(len(run["images"])), *(f"{number} {name}" for name, number in statuses.items())])),
+        ("cells", sum(image["cells"] or 0 for image in run["images"])),
+        ("settings", ", ".join(f"{name} {value}" for name, value in chosen.items()) or "as by default"),
+        ("formats", ", ".join(run["settings"]["formats"])),
+    ]
+
+
+def _of_image(record: Mapping[str, Any]) -> list[tuple[str, object]]:
+    measured = record["image"]
+    size = record["pixel_size"]
+    return [
+        ("format", f"summary of one image of a run, version {record['version']}"),
+        ("image", record["path"] if record["page"] is None else f"{record['path']} page {record['page']}"),
+        ("cells", measured["cells"]),
+        ("clumps", measured["clumps"]),
+        ("pixels", "of unknown size" if size is None else f"{size:g} µm ({record['pixel_size_from']})"),
+        ("files", ", ".join(record["outputs"])),
+    ]
+
+
+def _of_experiment(run: Mapping[str, Any]) -> list[tuple[str, object]]:
+    return [
+        ("format", f"a run of 'declump reproduce', version {run['version']}"),
+        ("command", run["command"]),
+        ("images", len(run["images"])),
+        ("folds", len(run["folds"])),
+        ("methods", len(run["methods"])),
+    ]
+
+
+def _of_learning(state: Mapping[str, Any]) -> list[tuple[str, object]]:
+    return [
+        ("format", "state of 'declump train prior --importance printed', to go on from"),
+        ("shapes", len(state["weights"])),
+        ("cycle", state["cycle"]),
+    ]
+
+
+def _of_checkpoint(path: Path) -> Facts:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            training = json.loads(archive.read("training.json"))
+            weights = sum(name.startswith("network.") for name in archive.namelist())
+            step = training["step"]
+    except (*BROKEN, OSError) as error:
+        raise ValueError(f"{path} is no file that declump wrote, as far as can be seen from its content") from error
+    yield "format", "state of a training of 'declump train', to go on or to start from"
+    yield "step", step
+    yield "weights", f"{weights} arrays"
+
+
+def _of_report(path: Path) -> Facts:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        head = file.read(2000)
+    if "declump report</title>" not in head:
+        raise ValueError(f"{path} is no file that declump wrote, as far as can be seen from its content")
+    yield "format", "page of 'declump report', to be opened in a browser"
+
+
 def _of_table(path: Path) -> Facts:
     """A CSV says nothing of itself but its columns."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            header, *rows = list(csv.reader(file))
+            header, *rows = list(csv.reader(file)) or [[]]
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{path} is no table that can be read as CSV") from error
-    if header[:1] != ["id"]:
-        raise ValueError(f"{path} is no table of declump, whose first column is 'id'")
-    yield "format", "csv: a table with a row for each cell"
-    yield "cells", len(rows)
+    if header[:1] not in (["id"], ["name"]):
+        raise ValueError(f"{path} is no table of declump, whose first column is 'id' or 'name'")
+    row = "image" if header[0] == "name" else "clump" if "cells" in header else "cell"
+    yield "format", f"csv: a table with a row for each {row}"
+    yield f"{row}s", len(rows)
     yield "columns", ", ".join(header)

@@ -22,7 +22,8 @@ def reproduce(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="isbi2014, isbi2015, folder (any layout of 'declump train'), coco, simulated-pap or simulated-he."
+            help="isbi2014, isbi2015, folder (any layout of 'declump train'), coco, simulated-pap or simulated-he; "
+            "with + between them several share the folds, as the paper's two stains do."
         ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the tables, and for what they are made from.")],
@@ -47,11 +48,19 @@ def reproduce(
         list[Path], typer.Option(help="Ray models with cards, for the method 'rays'; give it several times.")
     ] = [],  # noqa: B006
     steps: Annotated[int, typer.Option(min=1, help="Batches of each training with '--regions train'.")] = 2000,
+    architecture: Annotated[
+        Literal["declump", "paper"],
+        typer.Option(help="Region network of '--regions train': declump's own, or the published one."),
+    ] = "declump",
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean found regions by a Markov random field, as the paper does.")
+    ] = False,
     study: Annotated[str | None, typer.Option(help="Parameter studies: K, t, E, with commas, or 'all'.")] = None,
     reference: Annotated[
         str | None, typer.Option(help="Method that Table III tests the others against; by default declump's own.")
     ] = None,
     images: Annotated[int, typer.Option(min=2, help="Number of simulated smears.")] = 20,
+    cells: Annotated[int, typer.Option(min=1, help="Cells of a simulated smear.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="What folds and simulated smears follow from.")] = 0,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Processes; by default the number of cores.")
@@ -66,13 +75,13 @@ def reproduce(
         raise typer.BadParameter("a run is taken up or begun anew, not both", param_hint="'--overwrite' / '--resume'")
 
     _check_place(dataset, data)
-    opened = declump.research.open_data(dataset, data, count=images, seed=seed)
+    opened = declump.research.open_data(dataset, data, count=images, cells=cells, seed=seed)
     kind = _kind(regions)
     has_rays = bool(rays) or kind == "train"
     names = None if methods is None else split_words(methods)
     if names is not None and "rays" in names and not has_rays:
         raise ValueError("the method 'rays' needs --rays, or --regions train")
-    chosen = () if names == ["none"] else declump.research.choose_methods(names, rays=has_rays)
+    chosen = () if names == ["none"] else declump.research.choose_methods(names, rays=has_rays, found=kind != "true")
     studied = declump.research.choose_studies(
         [] if study is None else list(declump.research.STUDIES) if study == "all" else split_words(study)
     )
@@ -82,6 +91,10 @@ def reproduce(
         raise ValueError(f"{reference!r} is none of the methods that are run, so that nothing can be tested against it")
     if kind == "train":
         declump.training.check_torch()
+    elif architecture != "declump":
+        raise ValueError("--architecture tells which network to train; give it with '--regions train'")
+    if refined and kind == "true":
+        raise ValueError("--refined cleans what a network found, and these regions are the true ones; give --regions")
     _check_folder(out, overwrite, resume)
     with hold_folder(out):
         _clear(out, overwrite)
@@ -91,8 +104,11 @@ def reproduce(
                 stored = declump.research.store_images(opened.images(), scratch, progress)
             plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
             every = (*chosen, *(method for one in studied for method in one.methods))
-            run = declump.research.Run(stored, plan, every, out, steps)
-            command = _command(dataset, methods, way, folds, regions, rays, steps, study, reference, images, seed)
+            run = declump.research.Run(stored, plan, every, out, steps, architecture, refined)
+            command = _command(
+                dataset, methods, way, folds, regions, rays, steps, architecture, refined, study, reference, images,
+                cells, seed,
+            )  # fmt: skip
             declump.research.write_record(run, opened, command)
             with say_when_interrupted(_go_on), progress_bar("parts") as progress:
                 run.execute(jobs, progress)
@@ -112,10 +128,11 @@ def _go_on() -> str:
 
 def _check_place(dataset: str, data: Path | None) -> None:
     """Say by its option where the place of the data is missing or one too many."""
-    simulated = dataset.startswith("simulated-")
+    words = dataset.split("+")
+    simulated = all(word.startswith("simulated-") for word in words)
     if simulated and data is not None:
         raise ValueError(f"{dataset} is drawn, not read; leave out --data")
-    if dataset in declump.research.NAMES and not simulated and data is None:
+    if set(words) <= set(declump.research.NAMES) and not simulated and data is None:
         raise ValueError(f"{dataset} is read from files; tell where they are with --data")
 
 
@@ -168,8 +185,9 @@ def _clear(out: Path, overwrite: bool) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path],
-             steps: int, study: str | None, reference: str | None, images: int, seed: int) -> str:  # fmt: skip
+def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path], steps: int,
+             architecture: str, refined: bool, study: str | None, reference: str | None, images: int, cells: int,
+             seed: int) -> str:  # fmt: skip
     """Give the command without what changes no result."""
     words = ["declump", "reproduce", dataset]
     words += ["--methods", methods] if methods is not None else []
@@ -178,8 +196,10 @@ def _command(dataset: str, methods: str | None, way: str, folds: int, regions: l
     words += [word for model in regions if regions != ["true"] for word in ("--regions", Path(model).name)]
     words += [word for model in rays for word in ("--rays", model.name)]
     words += ["--steps", str(steps)] if regions == ["train"] else []
+    words += ["--architecture", architecture] if architecture != "declump" else []
+    words += ["--refined"] if refined else []
     words += ["--study", study] if study is not None else []
     words += ["--reference", reference] if reference is not None else []
-    words += ["--images", str(images)] if dataset.startswith("simulated") else []
+    words += ["--images", str(images), "--cells", str(cells)] if "simulated" in dataset else []
     words += ["--seed", str(seed)] if seed else []
     return shlex.join(words)

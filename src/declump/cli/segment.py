@@ -27,7 +27,12 @@ def segment(
         list[str],
         typer.Argument(metavar="IMAGE", help="Images, folders of images, or patterns such as 'a/**/*.png'."),
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the results, one folder an image in it.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="Folder for the results, one folder an image in it; by default IMAGE-declump beside it."
+        ),
+    ] = None,
     formats: Annotated[
         str | None,
         typer.Option(
@@ -68,10 +73,14 @@ def segment(
     min_confidence: Annotated[
         float, typer.Option(min=0, max=1, help="Least confidence of a cell; others are left out.")
     ] = 0.0,
+    numbers: Annotated[bool, typer.Option("--numbers", help="Write the numbers of cells into the overlay.")] = False,
     others: Annotated[bool, typer.Option("--others", help="Mark leukocytes and debris in the overlay.")] = False,
     min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
     min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
     max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
+    refined: Annotated[
+        bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
@@ -101,10 +110,13 @@ def segment(
         min_nucleus=min_nucleus,
         min_confidence=min_confidence,
         others=others,
+        numbers=numbers,
+        refined=refined,
         **chosen,
     )
+    out = _beside(images) if out is None else out
     start = time.monotonic()
-    sources = declump.batch.find_sources(images, out=out)
+    sources = declump.batch.find_sources(images, out=out, note=tell)
     lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
     count = 0
 
@@ -150,6 +162,15 @@ def segment(
         for outcome in failed:
             tell(f"{outcome.source}: {_reason(outcome)}")
         raise typer.Exit(1)
+
+
+def _beside(images: Sequence[str]) -> Path:
+    """Give the folder that results of one image, or of one folder of images, go to unless another is named."""
+    path = Path(images[0])
+    if len(images) > 1 or not path.exists():
+        raise typer.BadParameter("give a folder for the results of several images", param_hint="'-o' / '--out'")
+    path = path.resolve()
+    return path.with_name(f"{path.stem if path.is_file() else path.name}-declump")
 
 
 def _command(images: Sequence[str], options: declump.batch.Options) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,6 +30,10 @@ Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
 Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
 Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Architecture = Annotated[
+    Literal["declump", "paper"],
+    typer.Option(help="'paper': the published network, three CNNs on patches of three scales; it knows no layers."),
+]
 Start = Annotated[Path | None, typer.Option(help="Checkpoint (...-training.zip) of an earlier training to begin with.")]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
@@ -55,6 +59,7 @@ def prior(
     step: weighing.StepSize = 1.0,
     tries: weighing.Tries = 10,
     cycles: weighing.Cycles = 2,
+    energy_of: weighing.Unit = "clump",
     seed: weighing.Seed = 0,
     jobs: weighing.Jobs = None,
     log: weighing.Log = None,
@@ -76,7 +81,8 @@ def prior(
         return map(declump.datasets.objects.nuclei_of, found) if nuclei else found
 
     shapes: dict[str, Any] = {"rays": rays, "modes": modes, "copies": not no_copies}
-    how = {"setting": setting, "step": step, "tries": tries, "cycles": cycles, "rng": seed, "reach": not no_reach}
+    how: dict[str, Any] = {"setting": setting, "step": step, "tries": tries, "cycles": cycles or None, "rng": seed}
+    how |= {"reach": not no_reach, "unit": energy_of}
     state = out.with_name(f"{out.stem}-importance.json")
     weights = weighing.learn_weights(images(), importance, state, jobs, shapes, how)
     card = {**_name_data(folders), "command": shlex.join(["declump", *sys.argv[1:]])}
@@ -115,6 +121,7 @@ def regions(
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Seed = 0,
+    architecture: Architecture = "declump",
     start: Start = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -129,6 +136,7 @@ def regions(
             schedule,
             held_out=held_out,
             simulated=simulated,
+            architecture=architecture,
             card=_name_data(folders),
         )
     typer.echo(f"model     {out}")

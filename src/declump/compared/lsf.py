@@ -58,9 +58,11 @@ def lsf(
     return segment_by_clump(regions, lambda clump: joint_level_sets(crop_grey(clump, grey), clump), progress)
 
 
-def joint_level_sets(grey: Floats, clump: Clump) -> Masks:
-    """Masks (n, h, w) of the cells of one clump, from grey levels (h, w) that are 0 outside it."""
-    cells = share_outline(clump)
+def joint_level_sets(
+    grey: Floats, clump: Clump, first_cells: Callable[[Clump], list[FirstCell]] = share_outline
+) -> Masks:
+    """Masks (n, h, w) of the cells of one clump, from grey levels (h, w) that are 0 outside it, and first cells."""
+    cells = first_cells(clump)
     masks = np.stack([cell.mask for cell in cells])
     if len(cells) == 1:
         return masks

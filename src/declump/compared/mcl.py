@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
+Fit = Callable[[Floats, NDArray[np.bool_]], Floats]
+"""Gives radii for those of an outline, and for the rays on which a cell may reach farther."""
 
 FLOW = Flow(step=2.0, regularity=0.02, tails=True)
 ROUNDS, LOOPS, STEPS = 4, 5, 10
@@ -52,23 +55,27 @@ def mcl(
     """
     grey = grey_levels(image, regions)
     shapes = make_templates(prior if prior is not None else ShapePrior.load("default"))
-    return segment_by_clump(regions, lambda clump: template_level_sets(crop_grey(clump, grey), clump, shapes), progress)
+
+    def cells_of(clump: Clump) -> Masks:
+        return template_level_sets(crop_grey(clump, grey), clump, partial(fit_template, shapes), shapes.shape[1])
+
+    return segment_by_clump(regions, cells_of, progress)
 
 
-def template_level_sets(grey: Floats, clump: Clump, shapes: Floats) -> Masks:
-    """Masks (n, h, w) of the cells of one clump, from grey levels (h, w) and templates (T, K) of unit mean radius."""
+def template_level_sets(grey: Floats, clump: Clump, fit: Fit, rays: int) -> Masks:
+    """Masks (n, h, w) of the cells of one clump, from grey levels (h, w) and what fits a shape to an outline (K,)."""
     values = grey[clump.mask]
     # Outside the clump there is background, whatever lies there: other clumps are not this one's business.
     levels = np.where(clump.mask, grey, WHITE) / max(float(values.std()), 1.0)
-    exits = np.stack([contours.first_exits(clump.mask, seed, shapes.shape[1]) for seed in clump.seeds])
+    exits = np.stack([contours.first_exits(clump.mask, seed, rays) for seed in clump.seeds])
     labels = masks = label_pixels(grey / WHITE, clump)
     for _ in range(ROUNDS):
         targets = np.empty_like(masks)
         for index, seed in enumerate(clump.seeds):
-            outline, _ = contours.outermost_crossings(masks[index], seed, shapes.shape[1])
+            outline, _ = contours.outermost_crossings(masks[index], seed, rays)
             # Labels do not overlap: where a label ends within the clump, its cell reaches at least that far.
             open_ended = outline < exits[index] - VISIBLE_WITHIN
-            radii = fit_template(shapes, outline, open_ended)
+            radii = fit(outline, open_ended)
             targets[index] = contours.to_mask(seed, radii, masks.shape[1:]) & clump.mask
             targets[index, seed[0], seed[1]] = True
         masks = move_together(levels, clump.mask, labels, targets)

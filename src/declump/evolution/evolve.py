@@ -66,7 +66,8 @@ def evolve(
         What is known of the objects beside the mask: proposals of their outlines, one row a seed, and of the number of
         layers, each with its standard deviation. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
-        What shapes to expect: ``"default"`` (cervical cells), the path of a file, or a prior.
+        What shapes to expect: ``"default"`` (cervical cells; with a setting of the paper ``"paper"``, the same cells
+        without turned and mirrored copies), another name (:meth:`ShapePrior.load`), the path of a file, or a prior.
     setting : "joint", "paper", "paper-each" or Settings
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
         unusual shapes. ``"paper"``: the published method, cells aligned once, then their shapes alone evolve.
@@ -106,8 +107,8 @@ def evolve(
     (2, (2, 120, 170), True)
     """
     mask, pixels = check_mask(mask), seed_pixels(seeds, np.shape(mask))
-    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
     chosen = find_settings(setting)
+    prior = find_prior(prior, chosen)
     if evidence is not None:
         if not isinstance(evidence, Evidence):
             raise TypeError(f"the evidence is an Evidence, or None; given was {evidence!r}")
@@ -208,6 +209,13 @@ def find_settings(setting: str | Settings) -> Settings:
     if not isinstance(setting, str) or setting not in SETTINGS:
         raise ValueError(f"the setting is {' or '.join(map(repr, SETTINGS))}, or a Settings; given was {setting!r}")
     return SETTINGS[setting]
+
+
+def find_prior(prior: ShapePrior | str | Path, settings: Settings) -> ShapePrior:
+    """Give the prior that is meant; the default of a reading of the paper has no turned and mirrored copies."""
+    if isinstance(prior, ShapePrior):
+        return prior
+    return ShapePrior.load("paper" if str(prior) == "default" and settings.alignment != "joint" else prior)
 
 
 def evolve_at_resolution(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump._files import write_atomically
+from declump.records.clump import Clump
 from declump.records.importance import Step
 from declump.training.prior import AnnotatedClump
 
@@ -68,11 +69,12 @@ class LearningState:
         return state
 
 
-def fingerprint(clumps: Iterable[AnnotatedClump], options: Mapping[str, Any]) -> str:
-    """Tell learnings apart by their clumps, examples and options."""
+def fingerprint(clumps: Iterable[AnnotatedClump], options: Mapping[str, Any], found: Iterable[Clump] = ()) -> str:
+    """Tell learnings apart by their clumps, examples and options, and by the found clumps that are explained."""
     digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True).encode())
-    for known in clumps:
-        for part in (known.clump.mask, known.clump.seeds, known.whole, known.radii):
-            digest.update(f"{part.dtype} {part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
+    parts = [part for known in clumps for part in (known.clump.mask, known.clump.seeds, known.whole, known.radii)]
+    parts += [part for clump in found for part in (clump.mask, clump.seeds)]
+    for part in parts:
+        digest.update(f"{part.dtype} {part.shape}".encode())
+        digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

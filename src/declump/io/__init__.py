@@ -1,5 +1,7 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
+from declump.io.cell_sets import find_cell_sets, pair_cell_sets
+from declump.io.decoding import ENDINGS
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
 from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
@@ -7,10 +9,13 @@ from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
 
 __all__ = [
+    "ENDINGS",
     "FORMATS",
     "count_images",
+    "find_cell_sets",
     "find_metadata",
     "format_names",
+    "pair_cell_sets",
     "read",
     "read_contours",
     "read_image",

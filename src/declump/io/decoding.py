@@ -1,11 +1,11 @@
-"""From an image file to arrays: PNG, JPEG and TIFF, told apart by their first bytes, not by their names."""
+"""From an image file to arrays: PNG, JPEG, TIFF and a few more, told apart by their first bytes, not by their names."""
 
 from __future__ import annotations
 
 import logging
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -26,9 +26,27 @@ _SIGNATURES = {
     b"MM\0*": "TIFF",
     b"II+\0": "TIFF",
     b"MM\0+": "TIFF",
+    b"BM": "BMP",
+    b"RIFF": "WEBP",
+    b"\0\0\0\x0cjP  ": "JPEG2000",
+    b"\xff\x4f\xff\x51": "JPEG2000",
 }
+ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".jp2", ".j2k")
+"""What names of files that can be read end on."""
+_TURNS: dict[int, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    2: lambda pixels: pixels[:, ::-1],
+    3: lambda pixels: pixels[::-1, ::-1],
+    4: lambda pixels: pixels[::-1],
+    5: lambda pixels: pixels.swapaxes(0, 1),
+    6: lambda pixels: np.rot90(pixels, -1),
+    7: lambda pixels: pixels[::-1, ::-1].swapaxes(0, 1),
+    8: lambda pixels: np.rot90(pixels),
+}
+"""How pixels are laid out again that a camera stored turned or mirrored, by the number that EXIF and TIFF give it."""
 MAX_PIXELS = 178_000_000
 """Of an image in a file: more would not fit into the memory of most machines, and Pillow refuses it, too."""
+_ORIENTATION, _SIDEWAYS = 274, (5, 6, 7, 8)
+"""Number of the tag that says how an image is stored, and its values where rows are columns."""
 _KEPT_MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "F", "RGB", "RGBA")
 """Modes of Pillow whose pixels are taken as they are; palettes, CMYK and the like are converted to colour."""
 
@@ -100,7 +118,8 @@ def measure_plane(path: Path, number: int) -> tuple[int, int]:
             with open_tiff(path) as file:
                 return _find_plane(file, path, number).shape
         with _open_with_pillow(path, name) as file:
-            return file.height, file.width
+            turned = file.getexif().get(_ORIENTATION, 1) in _SIDEWAYS
+            return (file.width, file.height) if turned else (file.height, file.width)
 
 
 @contextmanager
@@ -144,7 +163,9 @@ class _Plane:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         keyframe = self.pages[0].keyframe
-        return keyframe.imagelength, keyframe.imagewidth
+        turned = self.layer is None and _orientation(keyframe) in _SIDEWAYS
+        sides = keyframe.imagelength, keyframe.imagewidth
+        return (sides[1], sides[0]) if turned else sides
 
     def decode(self, path: Path) -> NDArray[Any]:
         if any(page is None for page in self.pages):
@@ -243,6 +264,7 @@ def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
         pixels = np.moveaxis(pixels, 0, -1)
     elif axes not in ("YX", "YXS"):
         raise ValueError(f"its axes are {axes}, not rows and columns")
+    pixels = np.asarray(_TURNS.get(_orientation(page.keyframe), np.asarray)(pixels))
     if inverted:
         return np.asarray(~pixels if pixels.dtype.kind in "bu" else pixels.max() - pixels)
     if page.keyframe.photometric.name == "PALETTE":
@@ -251,13 +273,20 @@ def _decode_tiff_page(page: Any, *, inverted: bool) -> NDArray[Any]:
     return pixels
 
 
+def _orientation(page: Any) -> int:
+    """How a page of a TIFF is stored, by its tag; 1 for upright."""
+    tag = page.tags.get(_ORIENTATION)
+    return 1 if tag is None else int(tag.value)
+
+
 def _decode_with_pillow(path: Path, name: str, first: int = 0) -> Iterator[NDArray[Any]]:
-    from PIL import ImageSequence
+    from PIL import ImageOps, ImageSequence
 
     with _open_with_pillow(path, name) as file:
         for page in islice(ImageSequence.Iterator(file), first, None):
             kept = page.mode in _KEPT_MODES
-            yield np.array(page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB"))
+            picture = page if kept else page.convert("RGBA" if page.has_transparency_data else "RGB")
+            yield np.array(ImageOps.exif_transpose(picture))
 
 
 @contextmanager

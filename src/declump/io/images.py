@@ -231,7 +231,7 @@ def _load_masks(path: Path) -> NDArray[Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             masks = np.asarray(archive["masks"])
-    except BROKEN as error:
+    except (*BROKEN, OSError) as error:
         raise ValueError(f"{path} is no .npz file with an array 'masks' of numbers; write one by np.savez") from error
     if masks.ndim != 3 or len(masks) == 0:
         raise ValueError(f"'masks' in {path} has shape {masks.shape}; give at least one mask, as (N, H, W)")

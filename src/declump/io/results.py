@@ -27,6 +27,8 @@ def write_results(
     formats: Sequence[str] = DEFAULT,
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
     others: bool = False,
+    numbers: bool = False,
+    picture: str = "image.png",
     overwrite: bool = False,
 ) -> dict[str, Path]:
     """Write a segmentation into a folder; the same segmentation always gives the same bytes.
@@ -52,6 +54,10 @@ def write_results(
         follow from the outlines.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
+    numbers : bool
+        Whether the overlay has the numbers of the cells, as the tables have them.
+    picture : str
+        Name of the image's file, which a COCO file tells.
     overwrite : bool
         Whether the folder may hold something already. Files of the names in ``FORMATS`` are then replaced, and those
         of formats that are not chosen removed, so that a folder never holds two results; all else stays.
@@ -73,7 +79,8 @@ def write_results(
     unknown = [name for name in chosen if name not in FORMATS]
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
-    result = Result(segmentation, None if image is None else np.asarray(image), measurements, others)
+    pixels = None if image is None else np.asarray(image)
+    result = Result(segmentation, pixels, measurements, others, numbers, picture)
     with atomic_folder(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         # Most of the time goes into compression, which lets another thread work.
         with ThreadPoolExecutor(WRITERS) as writers:

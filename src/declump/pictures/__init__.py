@@ -8,6 +8,7 @@ from declump.pictures.outlines import overlay
 from declump.pictures.palette import COLOURS, RAMP, UNKNOWN, Scale, category_colours
 from declump.pictures.pen import WIDTH
 from declump.pictures.strokes import DASH, GAP, nucleus_outlines, runs
+from declump.pictures.worst import FoundCell, worst_cells
 
 __all__ = [
     "COLOURS",
@@ -16,6 +17,7 @@ __all__ = [
     "RAMP",
     "UNKNOWN",
     "WIDTH",
+    "FoundCell",
     "Growth",
     "Scale",
     "category_colours",
@@ -28,5 +30,6 @@ __all__ = [
     "record_growth",
     "runs",
     "to_display",
+    "worst_cells",
     "write_growth",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.evolution.evolve import ROOM, estimate_scale, find_settings, snap_evolution
+from declump.evolution.evolve import ROOM, estimate_scale, find_prior, find_settings, snap_evolution
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import evolve_clump
 from declump.pictures import pen
@@ -81,7 +81,7 @@ def record_growth(
     if chosen is None or not chosen.cells.size:
         raise ValueError("no seed lies in the clump, so that nothing grows; give the seeds of its cells")
     settings = find_settings(setting)
-    prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
+    prior = find_prior(prior, settings)
     scale = estimate_scale(found, prior)
     chosen = chosen.with_room(int(ROOM * scale * prior.mean.mean()))
     steps: list[NDArray[np.float64]] = []

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import evolve, find_settings, scale_of
+from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -136,8 +137,8 @@ class _Stages:
         )
         self.picture = ImageChannels(np.asanyarray(image))
         self.regions = get_regions(self.picture, regions if isinstance(regions, Regions) else self.options)
-        self.prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
         self.settings = find_settings(setting)
+        self.prior = find_prior(prior, self.settings)
         if evidence is None:
             evidence = DEFAULT_EVIDENCE if self.settings.ray_weight > 0 else "clump"
         self.evidence = evidence
@@ -167,6 +168,7 @@ class _Stages:
         if isinstance(self.evidence, str):
             if "rays" in self.evidence:
                 found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
+                found = join_nuclei_of_one_cell(found, self.proposer)
             known = collect_evidence(found, self.evidence, self.proposer)
         else:
             known = self.evidence

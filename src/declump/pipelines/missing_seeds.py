@@ -74,8 +74,6 @@ def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nuc
 
 def _find_unexplained(segmentation: Segmentation, clump: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Box]]:
     """Masks and boxes of the large parts of a clump that no cell explains, none at the image border."""
-    from skimage.morphology import disk
-
     areas = segmentation.areas[segmentation.areas > 0]
     if not areas.size:
         return
@@ -83,10 +81,29 @@ def _find_unexplained(segmentation: Segmentation, clump: NDArray[np.bool_]) -> I
     left = clump.copy()
     for crop in segmentation.crops:
         left[crop.box] &= ~crop.mask
-    opened = ndimage.binary_opening(left, disk(max(round(THREAD * np.sqrt(usual / np.pi)), 1)))
-    parts, _ = ndimage.label(opened)
-    for number, box in enumerate(ndimage.find_objects(parts), start=1):
-        part = parts[box] == number
-        at_border = any(side.start == 0 or side.stop == extent for side, extent in zip(box, clump.shape, strict=True))
-        if not at_border and part.sum() >= MIN_PART * usual:
-            yield part, box
+    thread = max(round(THREAD * np.sqrt(usual / np.pi)), 1)
+    pieces, _ = ndimage.label(left)
+    sizes = np.bincount(pieces.ravel())
+    for number, outer in enumerate(ndimage.find_objects(pieces), start=1):
+        # A disc that fits into what is left fits into one piece of it.
+        if sizes[number] < MIN_PART * usual:
+            continue
+        parts, _ = ndimage.label(_open(pieces[outer] == number, thread))
+        for inner_number, inner in enumerate(ndimage.find_objects(parts), start=1):
+            part = parts[inner] == inner_number
+            rows, columns = (
+                slice(within.start + start.start, within.stop + start.start)
+                for within, start in zip(inner, outer, strict=True)
+            )
+            at_border = any(
+                side.start == 0 or side.stop == extent
+                for side, extent in zip((rows, columns), clump.shape, strict=True)
+            )
+            if not at_border and part.sum() >= MIN_PART * usual:
+                yield part, (rows, columns)
+
+
+def _open(mask: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
+    """Keep of a mask (H, W) what discs of a radius that lie within it cover; nothing lies beyond its border."""
+    inner = ndimage.distance_transform_edt(np.pad(mask, 1)) > radius
+    return np.asarray(ndimage.distance_transform_edt(~inner) <= radius)[1:-1, 1:-1] if inner.any() else mask & False

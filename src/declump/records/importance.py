@@ -28,7 +28,7 @@ class Step:
     weight : float
         After the raise.
     before, after : int
-        Terminated discrepancy E of the clump in pixels.
+        Terminated discrepancy E of the clump, or of the image, in pixels.
     """
 
     cycle: int

@@ -43,7 +43,7 @@ class ClumpRecord:
         return self.history[-1]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Segmentation:
     """Every cell of an image, whole; cells may overlap.
 
@@ -113,6 +113,17 @@ class Segmentation:
             raise ValueError(f"every cell has a nucleus probability; given were {self.nucleus_probability.shape}")
         if len(self.clumps) and count and self.clump.max() >= len(self.clumps):
             raise ValueError(f"a cell names clump {self.clump.max()}, but there are only {len(self.clumps)}")
+
+    def __repr__(self) -> str:
+        """Say in two lines what was found."""
+        cells = (
+            f"{len(self)} cell{'' if len(self) == 1 else 's'} in an image of {self.shape[0]} x {self.shape[1]} pixels"
+        )
+        areas = self.areas[self.areas > 0]
+        median = f"median area {np.median(areas):.0f} pixels, " if areas.size else ""
+        clumps = len(np.unique(self.clump[self.clump >= 0]))
+        known = "nuclei known" if self.nuclei is not None else "nuclei not known"
+        return f"Segmentation of {cells}\n{median}{clumps} clump{'' if clumps == 1 else 's'} with cells, {known}"
 
     @classmethod
     def from_masks(

@@ -67,9 +67,12 @@ def to_channels(image: ArrayLike) -> NDArray[np.float32]:
         )
     if pixels.dtype.kind not in "biuf":
         raise ValueError(f"an image holds real numbers; this one holds {pixels.dtype}")
-    values = pixels.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinity, and is refused
+        values = pixels.astype(np.float32)
     if not np.isfinite(values).all():
-        raise ValueError("an image holds finite numbers; this one has NaN or infinity: replace them first")
+        raise ValueError(
+            "an image holds finite numbers; this one has NaN, infinity, or more than float32 holds: replace them first"
+        )
     if values.ndim == 2 or values.shape[2] == 1:
         luminance = values.reshape(values.shape[:2])
         blue = red = np.zeros_like(luminance)

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
 from declump.models import Model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat
+from declump.regions.classes import read_classes
 from declump.regions.classical import separate_by_thresholds
+from declump.regions.cleaning import clean_clump
 from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
 from declump.regions.resizing import resize_channels
-from declump.regions.scale import ENOUGH_NUCLEI, TRUSTED, find_scale
+from declump.regions.scale import ENOUGH_NUCLEI, TRUSTED, maps_at_found_scale
 from declump.regions.spots import find_spots
 
 CONTRADICTION = 1.5
@@ -54,7 +55,7 @@ def find_regions(
         Bright-field image: uint8, uint16, bool or float; alpha is ignored.
     model : str or Path
         ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
-        file of ``declump train regions``.
+        file of ``declump train regions``. The published network (``--architecture paper``) gives no layers.
     diameter : float, optional
         Usual diameter of a nucleus in pixels, which the image is looked at by. By default it is found in the image
         (:mod:`declump.regions.scale`).
@@ -133,7 +134,7 @@ def _warn_of_contradiction(options: RegionOptions, own: float | None) -> None:
 def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
     """Regions without a network, by options in pixels."""
     clump, nuclei = separate_by_thresholds(image.channels[0], diameter=options.diameter or options.expected_diameter)
-    clump = _clean(clump, options.max_hole_area or 0, options.min_clump_area or 0)
+    clump = clean_clump(clump, options.max_hole_area or 0, options.min_clump_area or 0)
     kept = np.bincount(nuclei.ravel()) >= max(options.min_nucleus_area or 0, 1)
     if not options.cut_nuclei:
         kept[np.unique(np.concatenate([nuclei[0], nuclei[-1], nuclei[:, 0], nuclei[:, -1]]))] = False
@@ -143,12 +144,12 @@ def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
 
 def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> Regions:
     """Regions at the scale that was given, or that the image asks for, by options in pixels."""
-    usual, maps = model.nucleus_diameter, None
+    usual = model.nucleus_diameter
     if options.diameter is not None:
         scale = usual / options.diameter
+        maps = maps_at_scale(image, model, scale)
     else:
-        scale, maps = find_scale(image.channels, model, _first_guess(usual, options.expected_diameter))
-    maps = maps_at_scale(image, model, scale) if maps is None else maps.resized(image.shape)
+        scale, maps = maps_at_found_scale(image.channels, model, _first_guess(usual, options.expected_diameter))
     judge = None if str(options.judge) == "none" else open_judge(options.judge)
     found = read_maps(maps, image.channels, usual / scale, options=options, judge=judge)
     return replace(found, diameter=usual / scale)
@@ -168,7 +169,7 @@ def read_maps(
     rules: NucleusRules = RULES,
     judge: Model | None = None,
 ) -> Regions:
-    """Read regions from a network's maps of an image.
+    """Read regions from a network's maps of an image; those of the published network give no layers.
 
     Parameters
     ----------
@@ -180,17 +181,20 @@ def read_maps(
     options : RegionOptions
         With areas in square pixels.
     rules : NucleusRules
-        By which nuclei are told where there is no judge.
+        By which nuclei are told where there is no judge, for networks with a map of centres.
     judge : Model, optional
         What tells them.
     """
+    refined = refine(maps.classes, np.moveaxis(channels, 0, -1)) if options.refined else None
+    if maps.centre_map is None or maps.layers is None:
+        likeliest = maps.classes.argmax(axis=0).astype(np.uint8)
+        return read_classes(likeliest if refined is None else refined, diameter, options)
     probability = maps.classes[2]
     clump = maps.classes[0] < 0.5
-    if options.refined:
-        classes = refine(maps.classes, np.moveaxis(channels, 0, -1))
-        probability, clump = np.where(classes == 2, np.maximum(probability, 0.5), 0), classes > 0
+    if refined is not None:
+        probability, clump = np.where(refined == 2, np.maximum(probability, 0.5), 0), refined > 0
     nucleus = np.pi * diameter**2 / 4
-    clump = _clean(
+    clump = clean_clump(
         clump,
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
@@ -218,20 +222,6 @@ def read_maps(
     )
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
     return Regions(clump, nuclei, *known, candidates)
-
-
-def _clean(clump: NDArray[np.bool_], max_hole_area: float, min_clump_area: float) -> NDArray[np.bool_]:
-    """Clumps without small holes, and without what is too small for one."""
-    filled = ~_keep_large(~clump, int(max_hole_area) + 1)
-    return _keep_large(filled, min_clump_area)
-
-
-def _keep_large(mask: NDArray[np.bool_], min_area: float) -> NDArray[np.bool_]:
-    """Keep the connected pieces (4-neighbours) of a mask (H, W) that have at least so many pixels."""
-    labels, _ = ndimage.label(mask)
-    large = np.bincount(labels.ravel()) >= min_area
-    large[0] = False
-    return np.asarray(large[labels])
 
 
 def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:

@@ -34,22 +34,23 @@ class Maps:
     ----------
     classes : (3, H, W) float32
         Probabilities of background, cytoplasm and nucleus.
-    centre_map : (H, W) float32
-        1 at the centre of a nucleus, falling to 0 at one and a half of its radii.
-    layers : (4, H, W) float32
-        Probabilities of 0, 1, 2, 3 or more cells.
+    centre_map : (H, W) float32, optional
+        1 at the centre of a nucleus, falling to 0 at one and a half of its radii. The published network has none.
+    layers : (4, H, W) float32, optional
+        Probabilities of 0, 1, 2, 3 or more cells. The published network knows none.
     """
 
     classes: NDArray[np.float32]
-    centre_map: NDArray[np.float32]
-    layers: NDArray[np.float32]
+    centre_map: NDArray[np.float32] | None = None
+    layers: NDArray[np.float32] | None = None
 
     def resized(self, shape: tuple[int, ...]) -> Maps:
         """Give the maps at another height and width; themselves if it is theirs."""
-        if self.centre_map.shape == shape:
+        if self.classes.shape[1:] == shape:
             return self
-        centre_map = resize_planes(self.centre_map[None], shape)[0]
-        return Maps(resize_planes(self.classes, shape), centre_map, resize_planes(self.layers, shape))
+        centre_map = None if self.centre_map is None else resize_planes(self.centre_map[None], shape)[0]
+        layers = None if self.layers is None else resize_planes(self.layers, shape)
+        return Maps(resize_planes(self.classes, shape), centre_map, layers)
 
 
 def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
@@ -63,13 +64,15 @@ def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
         Of ``declump train regions``; see :func:`open_region_model`.
     """
     output = _run(channels, model)
+    if model.is_published:
+        return Maps(_softmax(output))
     return Maps(_softmax(output[:3]), np.clip(output[3], 0, 1), _softmax(output[4:]))
 
 
 def _run(channels: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
-    """Output (8, H, W) of the network for a whole image."""
+    """Output (8, H, W), or (3, H, W) of the published network, for a whole image."""
     height, width = channels.shape[1:]
-    result = np.empty((8, height, width), np.float32)
+    result = np.empty((3 if model.is_published else 8, height, width), np.float32)
     for rows, inner_rows in _tiles(height):
         for columns, inner_columns in _tiles(width):
             tile = channels[:, rows, columns]

@@ -129,7 +129,7 @@ def separate_nuclei(
     kept = np.zeros(probability.shape, np.int32)
     count = 0
     for piece in nuclei:
-        if piece.area >= rules.min_share * usual and (cut or not _is_cut(piece, probability.shape)):
+        if piece.area >= rules.min_share * usual and (cut or not is_cut(piece, probability.shape)):
             count += 1
             kept[piece.slice][piece.image] = count
     return kept
@@ -219,7 +219,7 @@ def find_peaks(centre_map: NDArray[np.float32], rules: NucleusRules) -> NDArray[
     return np.asarray(peaks & (centre_map >= rules.min_peak))
 
 
-def _is_cut(piece: Any, shape: tuple[int, ...]) -> bool:
+def is_cut(piece: Any, shape: tuple[int, ...]) -> bool:
     """Whether the image border cuts a piece, not only touches it."""
     top, left, bottom, right = piece.bbox
     mask = piece.image

@@ -59,6 +59,10 @@ class RegionOptions:
                 )
         if not 0 <= self.min_nucleus <= 1:
             raise ValueError(f"the least probability of a nucleus is from 0 to 1; given was {self.min_nucleus}")
+        if self.refined and str(self.model) == "classical":
+            raise ValueError(
+                "refinement cleans what a network says, and 'classical' has none; give a model, or leave it"
+            )
         for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
             if area is not None and not (np.isfinite(area) and area >= 0):
                 raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")

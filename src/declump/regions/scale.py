@@ -16,6 +16,7 @@ from scipy import ndimage
 from declump.models import Model
 from declump.regions.inference import Maps, region_maps
 from declump.regions.resizing import resize_channels
+from declump.regions.sampling import shrink
 
 SCALES = (1 / 6, 6.0)
 """Smallest and largest scale at which an image is looked at, against that of the training images."""
@@ -27,8 +28,8 @@ ENOUGH_NUCLEI = 5
 """Fewer nuclei than this say nothing about the scale."""
 SOME_NUCLEI = 3
 """At a smaller scale at least so many are seen, or it is not taken."""
-SMALLER = (0.5, 0.25)
-"""Smaller scales that are looked at beside one."""
+SMALLER = (2, 4)
+"""By so much smaller an image is looked at, too."""
 SURER = 0.9
 """A smaller scale is taken if it leaves less than this share of the entropy."""
 LOOKS = 5
@@ -78,14 +79,16 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     Returns
     -------
     scale : float
-        The guess itself, unless the image contradicts it.
+        The guess itself, unless the image contradicts it, or the network is the published one, which has no scale.
     maps : Maps or None
         What the network says of the image at that scale, if it was small enough to be looked at as a whole.
     """
     scale = float(np.clip(start, *SCALES))
     for _ in range(LOOKS):
         part = choose_part(channels, scale)
-        here = look(part, model, scale)
+        here = look(resize_channels(part, scale), model)
+        if here.maps.centre_map is None:
+            return scale, here.maps if part.shape == channels.shape else None
         changed = float(np.clip(scale * _change(part, model, scale, here), *SCALES))
         if changed == scale:
             return scale, here.maps if part.shape == channels.shape else None
@@ -93,11 +96,20 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     return scale, None
 
 
+def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> tuple[float, Maps]:
+    """Find the scale of an image and what the network says at it, brought back to the image's size."""
+    scale, maps = find_scale(channels, model, start)
+    if maps is None:
+        maps = region_maps(resize_channels(channels, scale), model)
+    return scale, maps.resized(channels.shape[1:])
+
+
 def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -> float:
     """Factor by which a scale has to change, by what is seen at it and beside it."""
-    beside = {factor: look(part, model, scale * factor) for factor in SMALLER}
+    seen = resize_channels(part, scale)
+    beside = {1 / size: look(np.asarray(shrink(seen, size), np.float32), model) for size in SMALLER}
     if here.diameter is None:
-        beside[2.0] = look(choose_part(part, 2 * scale), model, 2 * scale)
+        beside[2.0] = look(resize_channels(choose_part(part, 2 * scale), 2 * scale), model)
     surest = min(beside, key=lambda factor: beside[factor].entropy)
     if beside[surest].entropy < SURER * here.entropy and len(beside[surest].diameters) >= SOME_NUCLEI:
         return surest
@@ -120,9 +132,9 @@ def choose_part(channels: NDArray[np.float32], scale: float) -> NDArray[np.float
     return channels[:, row : row + rows, column : column + columns]
 
 
-def look(channels: NDArray[np.float32], model: Model, scale: float) -> Look:
-    """Look at the channels (3, H, W) of an image, or of a part of one, at a scale."""
-    maps = region_maps(resize_channels(channels, scale), model)
+def look(channels: NDArray[np.float32], model: Model) -> Look:
+    """Look at the channels (3, H, W) of an image, or of a part of one."""
+    maps = region_maps(channels, model)
     entropy = -np.sum(maps.classes * np.log(np.maximum(maps.classes, 1e-9)), axis=0).mean(dtype=np.float64)
     return Look(float(entropy), _diameters(maps, model.nucleus_diameter), maps)
 

@@ -21,7 +21,6 @@ MAX_SIDE = 1600
 """Pictures with a longer side, in pixels, are made smaller: more than a screen shows only makes the page heavy."""
 QUALITY = 88
 """Of the JPEG pictures."""
-_ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +118,7 @@ def _original(
 ) -> tuple[NDArray[np.generic] | None, str]:
     """Look for the image that was segmented; None with a note that says why there is none."""
     if images is not None:
-        places = [images / f"{name}{ending}" for ending in _ENDINGS]
+        places = [images / f"{name}{ending}" for ending in io.ENDINGS]
         missing = f"{images} holds no image {name}"
     else:
         path = run.image(name).path

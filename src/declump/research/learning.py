@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from declump.datasets import AnnotatedImage
 from declump.importance import learn_importance
@@ -20,15 +20,16 @@ class Learning:
     ----------
     copies, reach, with_examples, rays
         As there.
-    importance : bool
-        Whether the importance of the examples is learnt first, as the paper prints it.
+    importance : "off", "clump" or "image"
+        Whether the importance of the examples is learnt first, as the paper prints it, and what the E that has to fall
+        is of: the clump of the example, or its whole image.
     modes : int, optional
         Number of modes t, or as many as the examples have.
     """
 
     copies: bool = False
     reach: bool = False
-    importance: bool = False
+    importance: Literal["off", "clump", "image"] = "off"
     with_examples: bool = False
     rays: int = 360
     modes: int | None = None
@@ -36,7 +37,8 @@ class Learning:
     @property
     def name(self) -> str:
         """Short name for files."""
-        words = [word for word in ("copies", "reach", "importance") if getattr(self, word)]
+        words = [word for word in ("copies", "reach") if getattr(self, word)]
+        words += [f"importance-{self.importance}"] if self.importance != "off" else []
         words += ["examples"] if self.with_examples else []
         words += [f"t{self.modes}"] if self.modes is not None else []
         return "-".join([f"k{self.rays}", *words])
@@ -50,8 +52,8 @@ class Learning:
             assert shapes is not None
             every = ShapePrior.fit(add_turned_copies(shapes) if self.copies else shapes, explained=1.0)
             how["modes"] = min(self.modes, every.variances.size)
-        if self.importance:
-            how["importance"] = learn_importance(known, setting="paper", **how)
+        if self.importance != "off":
+            how["importance"] = learn_importance(known, setting="paper", unit=self.importance, **how)
         return learn_prior(known, with_examples=self.with_examples, **how)
 
 

@@ -23,19 +23,24 @@ def rays_beside(regions: Path) -> Path:
     return regions.with_name(regions.name.replace("regions", "rays"))
 
 
-def train_networks(images: Images, fold: Fold, path: Path, *, steps: int, fingerprint: str) -> None:
+def train_networks(
+    images: Images, fold: Fold, path: Path, *, steps: int, fingerprint: str, architecture: str = "declump"
+) -> None:
     """Train a region network, and a ray network that sees what that one finds, on the training part of a fold.
 
     Parameters
     ----------
     images : Images
     fold : Fold
+        With the place of the ray model, which is written first; without one, none is trained.
     path : Path
-        Where the region model goes; the ray model goes beside it, first.
+        Where the region model goes.
     steps : int
         Batches of each training.
     fingerprint : str
         Kept in the cards.
+    architecture : "declump" or "paper"
+        Which region network.
     """
     import torch
 
@@ -49,12 +54,16 @@ def train_networks(images: Images, fold: Fold, path: Path, *, steps: int, finger
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_file(path) as draft:
         schedule = training.Schedule(steps, REGION_WINDOWS, fold.number)
-        training.train_region_model([teaching], draft, schedule, simulated=REGION_SMEARS, card=card)
+        training.train_region_model(
+            [teaching], draft, schedule, simulated=REGION_SMEARS, architecture=architecture, card=card
+        )
+        if fold.rays is None:
+            return
         # The regions that the ray network learns from were found by a network that knows these images, so that they are
         # somewhat too good; one training part allows no better.
         training.train_ray_model(
             [teaching],
-            rays_beside(path),
+            fold.rays,
             training.Schedule(steps, RAY_WINDOWS, fold.number),
             regions=[draft],
             validation=simulate_smears(CALIBRATION_SMEARS, CALIBRATION_SEED + fold.number),

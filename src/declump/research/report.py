@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from declump import __version__
 from declump.research.data import DataSet
 from declump.research.examples import draw_comparison
+from declump.research.improvements import improvement_table
 from declump.research.methods import ExperimentMethod
+from declump.research.networks import REGION_WINDOWS
+from declump.research.paper_figures import Stain
 from declump.research.results import Results, collect_results
 from declump.research.runs import Run
 from declump.research.storage import write_bytes
@@ -36,7 +40,7 @@ REGIONS = {
     "models": "found by networks that did not see the image; cells are matched greedily",
 }
 
-WRITTEN = ("table?.csv", "folds.csv", "times.csv", "study-*.csv", "study-*.svg", "comparison.png")
+WRITTEN = ("table*.csv", "improvements*.csv", "folds.csv", "times.csv", "study-*.csv", "study-*.svg", "comparison.png")
 """Files that not every run writes: those of an earlier run in the same folder are not to stay."""
 
 
@@ -60,7 +64,8 @@ def write_tables(
         Those of the tables.
     studied : sequence of Study
     reference : str, optional
-        Method that the others are tested against; by default ``rays``, ``joint``, or the first that was run.
+        Method that the others are tested against; by default ``rays``, ``joint``, or the first that was run, and in a
+        second table ``paper``.
     command : str
         What was asked for.
 
@@ -73,9 +78,17 @@ def write_tables(
     results = Results(everything.plan, tuple(methods), everything.tested, everything.facts)
     tables: list[Table] = [fold_table(run.images, run.plan, results)]
     if methods:
-        chosen = _reference(methods, reference)
-        tables += [pixel_table(results, data.printed), overlap_table(results, data.printed)]
-        tables += [comparison_table(results, chosen, data.printed)] if len(methods) > 1 else []
+        tested = _references(methods, reference)
+        if data.parts:
+            for part in data.parts:
+                own = {index for index, name in enumerate(run.images.names) if name.startswith(part.prefix)}
+                found = _tables(results.restrict(own), tested, part.printed)
+                tables += [
+                    replace(table, name=f"{table.name}-{part.name}", title=f"{part.title}. {table.title}")
+                    for table in found
+                ]
+        else:
+            tables += _tables(results, tested, data.printed)
         tables.append(time_table(results))
     plots = {}
     for study in studied:
@@ -120,6 +133,8 @@ def write_record(run: Run, data: DataSet, command: str) -> None:
         "images": list(run.images.names),
         "way": run.plan.way,
         "regions": run.plan.regions,
+        "architecture": run.architecture if run.plan.regions == "train" else None,
+        "refined": run.refined,
         "folds": [
             {
                 "train": [run.images.names[index] for index in fold.train],
@@ -133,13 +148,25 @@ def write_record(run: Run, data: DataSet, command: str) -> None:
     write_bytes(run.out / "run.json", (json.dumps(content, indent=1) + "\n").encode())
 
 
-def _reference(methods: Sequence[ExperimentMethod], name: str | None) -> ExperimentMethod:
+def _tables(results: Results, tested: tuple[ExperimentMethod, ...], printed: Stain | None) -> list[Table]:
+    """Tables I to III, once for every method that the others are tested against, and average improvements."""
+    made = [pixel_table(results, printed), overlap_table(results, printed)]
+    if len(results.methods) > 1:
+        made += [comparison_table(results, one, printed) for one in tested]
+        improved = improvement_table(results, tested, printed)
+        made += [improved] if improved is not None else []
+    return made
+
+
+def _references(methods: Sequence[ExperimentMethod], name: str | None) -> tuple[ExperimentMethod, ...]:
+    """Methods that the others are tested against: the one asked for; or our own, and the paper's as the paper does."""
     by_name = {method.name: method for method in methods}
     if name is not None:
         if name not in by_name:
             raise ValueError(f"there is no method {name!r} to test against; choose of {', '.join(by_name)}")
-        return by_name[name]
-    return next((by_name[one] for one in ("rays", "joint") if one in by_name), methods[0])
+        return (by_name[name],)
+    own = next((by_name[one] for one in ("rays", "joint") if one in by_name), methods[0])
+    return (own, by_name["paper"]) if "paper" in by_name and own.name != "paper" else (own,)
 
 
 def _facts(run: Run, data: DataSet, command: str, failed: Sequence[str]) -> Mapping[str, str]:
@@ -147,11 +174,20 @@ def _facts(run: Run, data: DataSet, command: str, failed: Sequence[str]) -> Mapp
     facts = {
         "data": f"{data.title}: {len(images)} images, {sum(images.cells)} cells. {data.note}".strip(),
         "protocol": plan.way,
-        "regions": REGIONS[plan.regions],
+        "regions": _describe_regions(run),
         "version": f"declump {__version__}",
         **({"command": command} if command else {}),
     }
     return {**facts, **({"failures": "; ".join(failed)} if failed else {})}
+
+
+def _describe_regions(run: Run) -> str:
+    """Where regions come from, and how the networks that found them were made."""
+    parts = [REGIONS[run.plan.regions]]
+    if run.plan.regions == "train":
+        parts.append(f"architecture {run.architecture}, {run.steps} batches of {REGION_WINDOWS} windows a fold")
+    parts += ["refined by a Markov random field"] if run.refined else []
+    return "; ".join(parts)
 
 
 def _plots(results: Results, study: Study) -> tuple[str, str]:

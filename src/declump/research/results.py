@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,14 @@ class Results:
     methods: tuple[ExperimentMethod, ...]
     tested: Mapping[str, tuple[tuple[int, ImageScores], ...]]
     facts: Mapping[str, tuple[Mapping[str, Any], ...]]
+
+    def restrict(self, images: Collection[int]) -> Results:
+        """Give the same for some of the images alone."""
+        tested = {
+            name: tuple((fold, one) for fold, one in found if one.image in images)
+            for name, found in self.tested.items()
+        }
+        return Results(self.plan, self.methods, tested, self.facts)
 
     def pooled(self, method: str) -> Score:
         """Score over all tested cells."""

@@ -15,7 +15,7 @@ from declump.batch.workers import Workers
 from declump.models import read_card
 from declump.research.fold_results import FoldResult, read_fold_result
 from declump.research.images import Images
-from declump.research.learning import Learning
+from declump.research.learning import FULL, Learning
 from declump.research.methods import ExperimentMethod
 from declump.research.networks import rays_beside
 from declump.research.plan import Fold, Plan
@@ -41,6 +41,10 @@ class Run:
         Folder of the run.
     steps : int
         Batches of a training, where networks are trained.
+    architecture : "declump" or "paper"
+        Which region network is trained.
+    refined : bool
+        Whether a Markov random field cleans what the region networks answer.
     """
 
     images: Images
@@ -48,6 +52,8 @@ class Run:
     methods: tuple[ExperimentMethod, ...]
     out: Path
     steps: int = 2000
+    architecture: str = "declump"
+    refined: bool = False
 
     def execute(self, jobs: int | None = None, progress: Progress | None = None) -> None:
         """Make what is missing.
@@ -124,8 +130,9 @@ class Run:
         if self.plan.regions != "train":
             return self.plan
         models = [self.out / "models" / f"fold{fold.number}-regions.onnx" for fold in self.plan.folds]
+        seeing = any(method.evidence == "rays" for method in self.methods)
         trained = [
-            replace(fold, regions=path, rays=rays_beside(path))
+            replace(fold, regions=path, rays=rays_beside(path) if seeing else None)
             for fold, path in zip(self.plan.folds, models, strict=True)
         ]
         return replace(self.plan, folds=tuple(trained))
@@ -136,13 +143,16 @@ class Run:
         tasks = []
         for fold in plan.folds:
             assert fold.regions is not None
-            told = fingerprint(["networks", *self._origin(fold), self.steps])
+            told = fingerprint(["networks", *self._origin(fold), self.steps, self.architecture])
             label = f"networks of fold {fold.number}"
-            tasks.append(Task("train", fold.regions, told, fold, label, steps=self.steps))
+            tasks.append(
+                Task("train", fold.regions, told, fold, label, steps=self.steps, architecture=self.architecture)
+            )
         return tasks
 
     def _prior_tasks(self, plan: Plan) -> list[Task]:
         wanted = {method.learning for method in self.methods if method.learning is not None}
+        wanted |= {FULL for method in self.methods if method.borrows_nuclei}
         return [
             Task(
                 "prior",
@@ -152,7 +162,7 @@ class Run:
                 f"prior {learning.name} of fold {fold.number}",
                 learning=learning,
             )
-            for learning in sorted(wanted, key=lambda one: (not one.importance, one.name))
+            for learning in sorted(wanted, key=lambda one: (one.importance == "off", one.name))
             for fold in plan.folds
         ]
 
@@ -167,6 +177,7 @@ class Run:
                 fold,
                 f"regions of fold {fold.number}",
                 images=fold.test,
+                refined=self.refined,
             )
             for fold in plan.folds
         ]
@@ -182,7 +193,8 @@ class Run:
                 origin.append([(self.images.names[index], self.images.digests[index]) for index in images])
                 origin.append(None if method.learning is None else self._prior_fingerprint(fold, method.learning))
                 origin.append(self._regions_fingerprint(fold) if found else "true")
-                if method.evidence == "rays":
+                origin += [self._prior_fingerprint(fold, FULL)] if method.borrows_nuclei else []
+                if method.evidence == "rays" or method.completed:
                     origin.append(None if fold.rays is None else _digest(fold.rays))
                 tasks.append(
                     Task(
@@ -194,6 +206,7 @@ class Run:
                         method=method,
                         prior=prior,
                         regions=self._regions_path(fold) if found else None,
+                        completing=self._prior_path(fold, FULL) if method.borrows_nuclei else None,
                         images=images,
                         matching=plan.matching,
                     )
@@ -211,7 +224,7 @@ class Run:
 
     def _regions_fingerprint(self, fold: Fold) -> str:
         assert fold.regions is not None
-        return fingerprint(["regions", __version__, _digest(fold.regions), self._contents(fold.test)])
+        return fingerprint(["regions", __version__, _digest(fold.regions), self.refined, self._contents(fold.test)])
 
     def _origin(self, fold: Fold) -> list[Any]:
         return [__version__, self._contents(fold.train)]
@@ -232,7 +245,8 @@ def _is_current(task: Task) -> bool:
     if task.kind == "segment":
         return read_fold_result(task.path, task.fingerprint) is not None
     if task.kind == "train":
-        return rays_beside(task.path).is_file() and read_card(task.path).get("fingerprint") == task.fingerprint
+        complete = task.fold.rays is None or task.fold.rays.is_file()
+        return complete and read_card(task.path).get("fingerprint") == task.fingerprint
     if task.kind == "prior":
         try:
             return ShapePrior.load(task.path).card.get("fingerprint") == task.fingerprint

@@ -17,7 +17,7 @@ from declump.research.tables import Cell, Row, Table
 Name = Literal["K", "t", "E"]
 TITLES = {"K": "radii of an outline, K", "t": "modes, t", "E": "threshold E*, share of the clump"}
 STUDIES: dict[Name, tuple[float, ...]] = {
-    "K": (90, 180, 360, 720),
+    "K": (90, 180, 360, 720, 1080),
     "t": (2, 5, 10, 15, 20, 30),
     "E": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2),
 }

@@ -20,7 +20,7 @@ from declump.regions import Regions, find_regions
 from declump.research.fold_results import FoldResult, ImageScores, write_fold_result
 from declump.research.images import Images, true_regions
 from declump.research.learning import Learning
-from declump.research.methods import ExperimentMethod
+from declump.research.methods import ExperimentMethod, complete_nuclei
 from declump.research.networks import train_networks
 from declump.research.plan import Fold
 from declump.research.storage import read_arrays, write_arrays
@@ -47,11 +47,17 @@ class Task:
         Of a segmentation.
     prior, regions : Path, optional
         Files that a segmentation needs; without regions these are the true ones.
+    completing : Path, optional
+        Prior with which nuclei are completed, for a method that asks for it.
     images : tuple of int
         Images to be segmented.
     matching : str
     steps : int
         Of a training.
+    architecture : str
+        Of a region network to train.
+    refined : bool
+        Whether regions are refined.
     """
 
     kind: Literal["train", "prior", "regions", "segment"]
@@ -63,9 +69,12 @@ class Task:
     method: ExperimentMethod | None = None
     prior: Path | None = None
     regions: Path | None = None
+    completing: Path | None = None
     images: tuple[int, ...] = ()
     matching: Literal["order", "greedy"] = "order"
     steps: int = 0
+    architecture: str = "declump"
+    refined: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,14 +107,22 @@ class Work:
         replace(learnt, card={**learnt.card, "fingerprint": task.fingerprint}).save(task.path)
 
     def _train(self, task: Task) -> None:
-        train_networks(self.images, task.fold, task.path, steps=task.steps, fingerprint=task.fingerprint)
+        train_networks(
+            self.images,
+            task.fold,
+            task.path,
+            steps=task.steps,
+            fingerprint=task.fingerprint,
+            architecture=task.architecture,
+        )
 
     def _regions(self, task: Task) -> None:
         assert task.fold.regions is not None
         arrays: dict[str, Any] = {}
         for index in task.images:
             # By rules: the judge that ships has seen the images of public data sets.
-            found = find_regions(self.images.load(index).image, model=task.fold.regions, judge="none")
+            image, model = self.images.load(index).image, task.fold.regions
+            found = find_regions(image, model=model, refined=task.refined, judge="none")
             arrays |= {f"clump{index}": np.packbits(found.clump, axis=1), f"nuclei{index}": found.nuclei}
             arrays |= {} if found.candidates is None else {f"candidates{index}": found.candidates}
         write_arrays(task.path, arrays, {"fingerprint": task.fingerprint})
@@ -114,16 +131,18 @@ class Work:
         assert task.method is not None
         prior = None if task.prior is None else ShapePrior.load(task.prior)
         found = None if task.regions is None else _read_regions(task.regions)
+        completing = None if task.completing is None else ShapePrior.load(task.completing)
         _rehearse(task.method, prior, task.fold.rays)
         tested, failed = [], {}
         for index in task.images:
             image = self.images.load(index)
             regions = true_regions(image) if found is None else found[index]
+            if completing is not None:
+                assert task.fold.rays is not None
+                regions = complete_nuclei(image.image, regions, task.fold.rays, completing)
             start = time.process_time()
             try:
-                result = task.method.segment(
-                    image.image, regions, prior, rays=task.fold.rays, complete=found is not None
-                )
+                result = task.method.segment(image.image, regions, prior, rays=task.fold.rays)
                 masks = result.masks
             except Exception as error:
                 # One image must not end a run of hours: its cells count as missed, and the tables say so.

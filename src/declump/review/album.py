@@ -156,7 +156,7 @@ def open_album(given: Path, out: Path | None = None, options: Options | None = N
         if out is not None and out.resolve() != given.resolve():
             raise ValueError(f"{given} holds results, which are reviewed where they are; leave --out away")
         return _from_results(given)
-    out = out or given.parent / f"{given.stem if given.is_file() else given.resolve().name}-results"
+    out = out or given.parent / f"{given.stem if given.is_file() else given.resolve().name}-declump"
     check_free(out, overwrite=True)
     if (out / RUN_FILE).is_file():
         options = _read_options(out, read_run(out))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from declump.batch.options import Options
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import find_settings
+from declump.evolution.evolve import find_prior, find_settings
 from declump.pipelines.cells import DEFAULT_EVIDENCE, settle
 from declump.pipelines.others import collect_others
 from declump.pipelines.settled import OnStep, SettledEvolution, complete
@@ -21,7 +21,6 @@ from declump.regions.channels import ImageChannels
 from declump.review.edits import Edit, read_edit
 from declump.review.state import Change, ReviewState
 from declump.shapes.contours import first_exits
-from declump.shapes.prior import ShapePrior
 
 UNDO, REDO = "undo", "redo"
 
@@ -181,7 +180,7 @@ def open_evolution(image: NDArray[Any], options: Options) -> SettledEvolution:
     settings = find_settings(options.setting)
     evidence = options.evidence or (DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump")
     proposer = RayProposer(ImageChannels(np.asanyarray(image)), options.rays, options.diameter)
-    prior = ShapePrior.load(options.prior)
+    prior = find_prior(options.prior, settings)
     return SettledEvolution(proposer, prior, settings, "rays" in evidence, "layers" in evidence)
 
 

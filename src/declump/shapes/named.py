@@ -7,7 +7,7 @@ from pathlib import Path
 
 from declump.shapes.round import describe_round_shapes
 
-SHIPPED = {"default": "prior.npz", "cytoplasm": "prior.npz", "nucleus": "nucleus.npz"}
+SHIPPED = {"default": "prior.npz", "cytoplasm": "prior.npz", "paper": "paper.npz", "nucleus": "nucleus.npz"}
 """Files in ``declump/data`` by name."""
 MADE = {"round": describe_round_shapes}
 """What gives the mean, modes and variances of shapes that are in no file, by name."""

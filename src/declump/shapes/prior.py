@@ -178,9 +178,10 @@ class ShapePrior:
         Parameters
         ----------
         source : str or Path
-            A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"nucleus"`` (their
-            nuclei), ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path
-            of a file that :meth:`save` wrote.
+            A name: ``"cytoplasm"`` or ``"default"`` (cervical cells, seeds at their nuclei), ``"paper"`` (the same
+            cells as the paper has them, without turned and mirrored copies and reach), ``"nucleus"`` (their nuclei),
+            ``"round"`` (smooth roundish things, from geometry alone; :mod:`declump.shapes.round`). Or the path of a
+            file that :meth:`save` wrote.
 
         Returns
         -------

@@ -16,13 +16,14 @@ from declump.models import load_onnxruntime
 from declump.training.judge.network import Judge
 from declump.training.rays.network import Proposer
 from declump.training.regions.network import RegionNetwork
+from declump.training.regions.published import PublishedNetwork
 
 AGREEMENT = 1e-4
 """Largest difference allowed between what torch and onnxruntime answer."""
 
 
 def export(
-    network: RegionNetwork | Proposer | Judge,
+    network: RegionNetwork | PublishedNetwork | Proposer | Judge,
     path: Path,
     card: Mapping[str, Any],
     *,
@@ -33,7 +34,7 @@ def export(
 
     Parameters
     ----------
-    network : RegionNetwork, Proposer or Judge
+    network : RegionNetwork, PublishedNetwork, Proposer or Judge
         One input, ``image``, one output, ``answer``. What it has to be run with is written in the card, too: its
         ``constants``, a mapping.
     path : Path
@@ -52,6 +53,7 @@ def export(
     with atomic_file(path) as draft:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs one more package
+            warnings.filterwarnings("ignore", "Constant folding", UserWarning)
             torch.onnx.export(
                 network,
                 (example,),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from declump._installation import how_to_install
+
 
 def check_torch() -> None:
     """Refuse to go on without torch.
@@ -14,4 +16,4 @@ def check_torch() -> None:
         If it is not installed.
     """
     if find_spec("torch") is None:
-        raise ValueError("training needs torch: install declump with the extra 'train' (declump[train])")
+        raise ValueError(f"training needs torch: install it by {how_to_install('train')}")

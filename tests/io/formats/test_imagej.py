@@ -1,3 +1,4 @@
+import tomllib
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,6 @@ import roifile
 
 from declump import io
 from declump.io.formats import Result, imagej
-from declump.io.formats.parts import extras
 from declump.records.crops import crop_polygon
 from support.segmentations import overlap, pasted, segmentation
 
@@ -62,13 +62,10 @@ def test_too_far(tmp_path: Path):
         imagej.write(Result(far), tmp_path / "rois.zip")
 
 
-def test_roifile_is_missing(written: Path, monkeypatch: pytest.MonkeyPatch):
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(extras, "import_module", missing)
-    with pytest.raises(ValueError, match=r"needs roifile: install declump with the extra 'imagej'"):
-        io.read(written)
+def test_roifile_comes_with_the_package():
+    """README's second command writes ROIs after a plain installation."""
+    pyproject = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert any(requirement.startswith("roifile") for requirement in pyproject["project"]["dependencies"])
 
 
 def test_no_cells(tmp_path: Path):

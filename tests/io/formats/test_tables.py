@@ -71,7 +71,7 @@ def test_pyarrow_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         raise ImportError(name)
 
     monkeypatch.setattr(extras, "import_module", missing)
-    with pytest.raises(ValueError, match=r"needs pyarrow: install declump with the extra 'tables'"):
+    with pytest.raises(ValueError, match=r"needs pyarrow: install it by pip install .*\[tables\]"):
         parquet_table.write(Result(segmentation()), tmp_path / "cells.parquet")
 
 

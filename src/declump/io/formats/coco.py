@@ -23,8 +23,6 @@ from declump.records.crops import Crop
 from declump.records.segmentation import Segmentation
 
 FILE = "coco.json"
-PICTURE = "image.png"
-"""Name of the picture in the file: a segmentation does not know it."""
 
 
 def write(result: Result, path: Path) -> None:
@@ -52,7 +50,7 @@ def write(result: Result, path: Path) -> None:
     document = {
         "info": {"description": "cells found by declump", "declump": make_metadata(segmentation, "coco")},
         "licenses": [],
-        "images": [{"id": 1, "file_name": PICTURE, "height": height, "width": width}],
+        "images": [{"id": 1, "file_name": result.picture, "height": height, "width": width}],
         "categories": [{"id": 1, "name": "cell", "supercategory": "cell"}],
         "annotations": annotations,
     }

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.documents import check_size
-from declump.io.formats.parts.extras import require
 from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_outlines
 from declump.io.formats.parts.result import Result
@@ -40,7 +39,7 @@ def write(result: Result, path: Path) -> None:
     Raises
     ------
     ValueError
-        If roifile is not installed, or a cell lies farther from the corner of the image than ImageJ can say.
+        If a cell lies farther from the corner of the image than ImageJ can say.
     """
     segmentation, roifile = result.segmentation, _roifile()
     with zipfile.ZipFile(path, "w") as archive:
@@ -61,7 +60,7 @@ def read(path: Path) -> Segmentation:
     Raises
     ------
     ValueError
-        If declump did not write the archive, or roifile is not installed.
+        If declump did not write the archive.
     """
     roifile = _roifile()
     cells: dict[str, NDArray[np.float64]] = {}
@@ -81,7 +80,7 @@ def read(path: Path) -> Segmentation:
                     cells[parts[1]] = outline
                 else:
                     nuclei[parts[1]] = crop_polygon(outline, (height, width))
-    except BROKEN as error:
+    except (*BROKEN, OSError) as error:
         raise ValueError(
             f"{path} is no archive of ROIs that declump wrote, which say the size of the image ({reason_of(error)})"
         ) from error
@@ -94,7 +93,9 @@ def read(path: Path) -> Segmentation:
 
 
 def _roifile() -> Any:
-    return require("roifile", "imagej", "the format 'imagej'")
+    import roifile
+
+    return roifile
 
 
 def _roi(roifile: Any, vertices: NDArray[np.float64], name: str) -> bytes:

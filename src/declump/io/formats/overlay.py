@@ -19,6 +19,5 @@ def write(result: Result, path: Path) -> None:
 
     text = PngInfo()
     text.add_text(KEY, json.dumps(make_metadata(result.segmentation, "overlay")))
-    Image.fromarray(overlay(result.segmentation, result.image, others=result.others)).save(
-        path, pnginfo=text, compress_level=1
-    )
+    drawn = overlay(result.segmentation, result.image, others=result.others, numbers=result.numbers)
+    Image.fromarray(drawn).save(path, pnginfo=text, compress_level=1)

@@ -18,7 +18,10 @@ def format_cell(cell: Cell | None, plus_minus: str = " ± ", nothing: str = "") 
     if np.isnan(cell.value):
         return nothing or "-"
     value = f"{cell.value:.{cell.digits}f}"
-    return value if cell.spread is None else f"{value}{plus_minus}{cell.spread:.{cell.digits}f}"
+    if cell.spread is None:
+        return value
+    over_images = "" if cell.over_images is None else f" ({cell.over_images:.{cell.digits}f})"
+    return f"{value}{plus_minus}{cell.spread:.{cell.digits}f}{over_images}"
 
 
 def format_rows(

@@ -9,7 +9,7 @@ import numpy as np
 
 from declump.research.tables import Table
 
-COLUMNS = ("method", "title", "source", "figure", "value", "spread", "count")
+COLUMNS = ("method", "title", "source", "figure", "value", "spread", "spread over images", "count")
 
 
 def to_csv(table: Table) -> str:
@@ -22,7 +22,13 @@ def to_csv(table: Table) -> str:
     for row in table.rows:
         for name, cell in zip(table.columns, row.cells, strict=True):
             if cell is not None:
-                numbers = [cell.value, cell.spread, cell.count, *(cell.more.get(part) for part in more)]
+                numbers = [
+                    cell.value,
+                    cell.spread,
+                    cell.over_images,
+                    cell.count,
+                    *(cell.more.get(part) for part in more),
+                ]
                 writer.writerow([row.method, row.label, row.source, name, *map(_number, numbers)])
     return out.getvalue()
 

@@ -15,7 +15,7 @@ from declump.regions.judge import SpotView, SpotWindows
 from declump.training.judge.examples import JudgeExample
 
 JITTER = 1.5
-"""Standard deviation in pixels by which a spot is moved."""
+"""Standard deviation in pixels, as the judge sees them, by which a spot is moved."""
 UNSEEN_MAPS = 0.15
 """Share of the windows without the maps of nuclei: the image must tell, too, for the maps know the training images."""
 LUMINANCES = [0, 5]
@@ -55,9 +55,11 @@ def draw_batch(groups: Sequence[Sequence[JudgeViews]], size: int, seed: int) -> 
 
 
 def _draw_window(views: JudgeViews, spot: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    scale = float(np.exp(rng.uniform(np.log(0.85), np.log(1.18))))
-    view = SpotView(scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5))
-    return views.windows.sample(views.example.places[spot] + rng.normal(0, JITTER, 2), spot + 1, view)
+    scale = float(np.exp(rng.uniform(np.log(0.8), np.log(1.25))))
+    view = SpotView(views.example.step * scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5))
+    return views.windows.sample(
+        views.example.places[spot] + rng.normal(0, JITTER * views.example.step, 2), spot + 1, view
+    )
 
 
 def _change_look(window: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:

@@ -14,8 +14,8 @@ from declump.datasets.marked import MarkedNuclei
 from declump.models import Model
 from declump.records.regions import seeds_from_labels
 from declump.regions.channels import to_channels
-from declump.regions.inference import region_maps
 from declump.regions.judge import SpotPlanes
+from declump.regions.scale import maps_at_found_scale
 from declump.regions.spots import find_spots
 
 LEVELS = 200
@@ -42,6 +42,8 @@ class JudgeExample:
         Whether each is the nucleus of a cell.
     marked : int
         Nuclei that are marked in the image, found or not.
+    step : float
+        Pixels of the image that the judge sees as one: by this much its nuclei are larger than usual.
     """
 
     name: str
@@ -50,6 +52,7 @@ class JudgeExample:
     places: NDArray[np.float64]
     nucleus: NDArray[np.bool_]
     marked: int
+    step: float = 1.0
 
     def around(self) -> SpotPlanes:
         """Give the planes as the judge sees them."""
@@ -66,25 +69,28 @@ class JudgeExample:
                 places=self.places,
                 nucleus=self.nucleus,
                 marked=np.array(self.marked),
+                step=np.array(self.step),
             )
 
     @classmethod
     def load(cls, path: Path, name: str) -> JudgeExample:
         """Read what :meth:`save` wrote."""
         with np.load(path, allow_pickle=False) as kept:
-            return cls(name, kept["planes"], kept["spots"], kept["places"], kept["nucleus"], int(kept["marked"]))
+            marked, step = int(kept["marked"]), float(kept["step"])
+            return cls(name, kept["planes"], kept["spots"], kept["places"], kept["nucleus"], marked, step)
 
 
 def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
-    """Find the spots of an image with a region model, at the resolution of its training."""
+    """Find the spots of an image with a region model, at the scale that :func:`declump.segment` would take."""
     channels = to_channels(image.image)
-    maps = region_maps(channels, model)
-    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter)
+    scale, maps = maps_at_found_scale(channels, model)
+    if maps.centre_map is None:
+        raise ValueError("spots are found by a network with a map of centres, which the published one has not")
+    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter / scale)
     planes = SpotPlanes.from_maps(channels[0], maps, spots).planes
     levels = np.clip(np.rint(planes * LEVELS), 0, 255).astype(np.uint8)
-    return JudgeExample(
-        image.name, levels, spots, seeds_from_labels(spots), tell_nuclei(spots, image), len(image.points)
-    )
+    places, nucleus = seeds_from_labels(spots), tell_nuclei(spots, image)
+    return JudgeExample(image.name, levels, spots, places, nucleus, len(image.points), 1 / scale)
 
 
 def empty_example(name: str) -> JudgeExample:

@@ -49,9 +49,9 @@ def predict(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> tuple[NDAr
     """Scores (S,) of all spots of images, and whether they are nuclei."""
     scores, nucleus = [np.empty(0)], [np.empty(0, np.bool_)]
     for views in examples:
-        places = views.example.places
+        places, view = views.example.places, SpotView(views.example.step)
         if len(places):
-            seen = [views.windows.sample(place, index + 1, SpotView()) for index, place in enumerate(places)]
+            seen = [views.windows.sample(place, index + 1, view) for index, place in enumerate(places)]
             scores.append(network(torch.from_numpy(np.stack(seen))).numpy().astype(np.float64))
             nucleus.append(views.example.nucleus)
     return np.concatenate(scores), np.concatenate(nucleus)

@@ -136,4 +136,4 @@ def _sum_letters(name: str) -> int:
 
 
 def _view(example: JudgeExample) -> JudgeViews:
-    return JudgeViews(example, SpotWindows(example.around()))
+    return JudgeViews(example, SpotWindows(example.around(), example.step))

@@ -1,26 +1,37 @@
-"""What the region network is taught."""
+"""What the region networks are taught, by the name of their architecture."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
+from declump.models import PUBLISHED
 from declump.training.loop import Lesson
 from declump.training.regions.batches import draw_batch
-from declump.training.regions.network import COARSEST, RegionNetwork
+from declump.training.regions.network import CLASSES, COARSEST, RegionNetwork
+from declump.training.regions.published import TAUGHT, PublishedNetwork
 from declump.training.regions.targets import IGNORED, Example
 
 CLASS_WEIGHTS = (1.0, 1.0, 3.0)
+PUBLISHED_WEIGHTS = (1.0, 1.0, 8.0)
+"""For the published network, which nothing else draws to nuclei, and which its authors taught on chosen pixels."""
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
+UNSEEN = 32
+"""So near to the border of a window, in pixels, the published network is not taught: its widest patch lies half outside
+there."""
 
 
 @torch.no_grad()
-def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, float]:
-    """Dice of cytoplasm with nuclei, Dice of nuclei, and IoU of each number of layers, over all pixels of images."""
+def validate(network: nn.Module, examples: Sequence[Example]) -> dict[str, float]:
+    """Dice of cytoplasm with nuclei, Dice of nuclei, and IoU of each number of layers, over all pixels of images.
+
+    A network that says nothing of layers has no figures of them.
+    """
     if not examples:
         return {}
     shared, sizes = np.zeros(6), np.zeros(6)
@@ -30,11 +41,13 @@ def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, f
         height, width = image.shape[2:]
         padding = (0, -width % COARSEST, 0, -height % COARSEST)
         answer = network(functional.pad(image, padding, mode="replicate"))[0, :, :height, :width].numpy()
-        classes, layers = answer[:3].argmax(0), answer[4:].argmax(0)
+        classes = answer[:CLASSES].argmax(0)
         known = example.classes != IGNORED
         pairs = [((classes > 0) & known, (example.classes > 0) & known)]
         pairs += [((classes == 2) & known, example.classes == 2)]
-        pairs += [(layers == count, example.layers == count) for count in range(4)]
+        if len(answer) > CLASSES:
+            layers = answer[CLASSES + 1 :].argmax(0)
+            pairs += [(layers == count, example.layers == count) for count in range(4)]
         for index, (found, true) in enumerate(pairs):
             shared[index] += np.sum(found & true)
             sizes[index] += found.sum() + true.sum()
@@ -42,6 +55,8 @@ def validate(network: RegionNetwork, examples: Sequence[Example]) -> dict[str, f
                 unions[index - 2] += np.sum(found | true)
     dice = 2 * shared / np.maximum(sizes, 1)
     figures = {"cytoplasm_dice": float(dice[0]), "nucleus_dice": float(dice[1])}
+    if not unions.any():
+        return figures
     return figures | {f"layer{count}_iou": float(shared[2 + count] / max(unions[count], 1)) for count in range(4)}
 
 
@@ -56,5 +71,17 @@ def _loss(answer: Tensor, classes: Tensor, centre_map: Tensor, layers: Tensor) -
     return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap
 
 
+def _class_loss(answer: Tensor, classes: Tensor, _centre_map: Tensor, _layers: Tensor) -> Tensor:
+    """Cross-entropy of the classes alone, at the pixels that the published network answers for."""
+    width = UNSEEN // TAUGHT
+    inner = (..., slice(width, -width), slice(width, -width))
+    known = classes[..., ::TAUGHT, ::TAUGHT][inner]
+    return functional.cross_entropy(answer[inner], known, weight=torch.tensor(PUBLISHED_WEIGHTS), ignore_index=IGNORED)
+
+
 LESSON = Lesson(RegionNetwork, draw_batch, _loss, validate)
-"""All that is particular to the training of a region network."""
+"""All that is particular to the training of declump's own region network."""
+LESSONS: Mapping[str, Lesson[Any, Example]] = {
+    "declump": LESSON,
+    PUBLISHED: Lesson(PublishedNetwork, draw_batch, _class_loss, validate),
+}

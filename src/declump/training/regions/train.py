@@ -11,7 +11,7 @@ from declump.training.card import describe_training
 from declump.training.examples import divide_examples
 from declump.training.export import export
 from declump.training.loop import fit
-from declump.training.regions.lesson import LESSON
+from declump.training.regions.lesson import LESSONS
 from declump.training.regions.network import FREE_AXES, TRIED
 from declump.training.regions.targets import make_example, simulate_examples
 from declump.training.schedule import Curve, Schedule
@@ -24,6 +24,7 @@ def train_region_model(
     *,
     held_out: Collection[str] = (),
     simulated: int = 48,
+    architecture: str = "declump",
     card: Mapping[str, Any] | None = None,
 ) -> Curve:
     """Train the network that finds clumps and nuclei, and write it as a model.
@@ -39,6 +40,8 @@ def train_region_model(
         Names of images that teach nothing and are measured on.
     simulated : int
         Number of simulated smears to learn from as well; they count as one folder.
+    architecture : "declump" or "paper"
+        Our own network, or the one that the paper describes, which knows classes alone.
     card : mapping, optional
         Further notes for the model; they go before what is known of the training.
 
@@ -50,12 +53,14 @@ def train_region_model(
     Raises
     ------
     ValueError
-        If an image to hold out is in none of the folders.
+        If an image to hold out is in none of the folders, or there is no such architecture.
     """
+    if architecture not in LESSONS:
+        raise ValueError(f"the architectures are {', '.join(LESSONS)}; given was {architecture!r}")
     groups, measured = divide_examples(folders, held_out, teach=make_example, measure=make_example)
     groups += [simulate_examples(simulated, schedule.seed)] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
-    network, curve = fit(LESSON, groups, measured, schedule)
+    network, curve = fit(LESSONS[architecture], groups, measured, schedule)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
     export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve

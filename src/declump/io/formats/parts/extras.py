@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from declump._installation import how_to_install
+
 
 def require(library: str, extra: str, purpose: str) -> Any:
     """Import a library, or say how to install it.
@@ -18,5 +20,5 @@ def require(library: str, extra: str, purpose: str) -> Any:
         return import_module(library)
     except ImportError:
         raise ValueError(
-            f"{purpose} needs {library.partition('.')[0]}: install declump with the extra '{extra}' (declump[{extra}])"
+            f"{purpose} needs {library.partition('.')[0]}: install it by {how_to_install(extra)}"
         ) from None

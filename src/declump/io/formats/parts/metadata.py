@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from declump.io.decoding import open_tiff
 from declump.records.segmentation import Segmentation
 
 Metadata = dict[str, Any]
@@ -54,9 +55,7 @@ def _read_content(path: Path) -> Any:
     with path.open("rb") as file:
         start = file.read(8)
     if start.startswith((b"II", b"MM")):
-        import tifffile
-
-        with tifffile.TiffFile(path) as tiff:
+        with open_tiff(path) as tiff:
             return json.loads(tiff.pages.first.description)
     if start.startswith(b"\x89PNG"):
         from PIL import Image

@@ -29,12 +29,18 @@ class Result:
         Columns of a table with one value a cell, in the order of the cells; None and NaN stand for what is missing.
     others : bool
         Whether pictures show what is no nucleus, too.
+    numbers : bool
+        Whether pictures show the numbers of the cells.
+    picture : str
+        Name of the file of the picture.
     """
 
     segmentation: Segmentation
     image: NDArray[Any] | None = None
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None
     others: bool = False
+    numbers: bool = False
+    picture: str = "image.png"
 
     def __post_init__(self) -> None:
         """Round, and refuse what does not belong to the segmentation."""

@@ -1,0 +1,139 @@
+"""Importance in the paper's words, on top of its setting: what E is of, true or found clumps, with and without a bound.
+
+    python benchmarks/importance_units.py --data ../shared/data --write
+
+ISBI 2015, setting ``paper`` (cells aligned once), the paper's folds, tested with true regions. Learnt from E of the
+clump of an example, and of its whole training image; on true clumps, and on those that a region network finds (of the
+models in benchmarks/models the one that did not see the image where there is one). Then once without any bound on the
+cycles, on the fold with the fewest cells, stopped after ``--seconds`` at most, which the table tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import declump
+from declump.datasets import AnnotatedImage, isbi2015
+from declump.evaluation import Score, bootstrap_interval, folds, pool
+from declump.importance import Importance, learn_importance
+from declump.models import read_card
+from declump.regions import find_regions
+from pages import ROOT, commit, replace_part
+
+SHAPES: dict[str, Any] = {"copies": False, "reach": False}
+KINDS: dict[str, dict[str, Any] | None] = {
+    "off (paper-L)": None,
+    "E of the clump": {"unit": "clump"},
+    "E of the image": {"unit": "image"},
+    "E of the image, found clumps": {"unit": "image", "found": True},
+}
+MODELS = [ROOT / "benchmarks" / "models" / f"regions-{fold}.onnx" for fold in "ab"]
+
+
+class OutOfTimeError(Exception):
+    """The learning without a bound has had its time."""
+
+
+def find_clump(image: AnnotatedImage) -> np.ndarray:
+    """Give the found clump of an image, of a model that did not see it if there is one."""
+    unseen = [path for path in MODELS if image.name in read_card(path).get("held out", ())]
+    return np.asarray(find_regions(image.image, model=(unseen or MODELS)[0]).clump)
+
+
+def measure(images: list[AnnotatedImage], importance: Importance | None, taught: list[AnnotatedImage]) -> list[Score]:
+    """Score of each image under the prior of some others."""
+    prior = declump.learn_prior(taught, importance=importance, **SHAPES)
+    results = [declump.evolve(image.clump, image.seeds, prior=prior, setting="paper") for image in images]
+    return [
+        declump.score(image.cells, result.masks, matching="order")
+        for image, result in zip(images, results, strict=True)
+    ]
+
+
+def compare(images: list[AnnotatedImage], split: list[tuple[np.ndarray, np.ndarray]]) -> list[str]:
+    """Rows of the table: what each kind of importance comes to."""
+    clumps: dict[str, np.ndarray] = {}
+    found: dict[str, list[list[Score]]] = {kind: [] for kind in KINDS}
+    raises: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    for train, test in split:
+        taught, asked = [images[index] for index in train], [images[index] for index in test]
+        for kind, how in KINDS.items():
+            importance = None
+            if how is not None:
+                for image in taught:
+                    if image.name not in clumps and how.get("found"):
+                        clumps[image.name] = find_clump(image)
+                masks = [clumps[image.name] for image in taught] if how.get("found") else None
+                importance = learn_importance(taught, setting="paper", unit=how["unit"], masks=masks, **SHAPES)
+                raises[kind].append(len(importance.steps))
+            found[kind].append(measure(asked, importance, taught))
+            print(kind, pool(found[kind][-1]).dice_overlapping, raises[kind][-1:], flush=True)
+    rows = []
+    for kind, scores in found.items():
+        overall = pool([one for fold in scores for one in fold])
+        cells = [kind, f"{overall.dice_overlapping:.4f}", "", f"{overall.tpr:.3f}", ""]
+        if KINDS[kind] is not None:
+            differences = [
+                (on.dice - off.dice)[on.overlap_degree > 0]
+                for fold, plain in zip(scores, found["off (paper-L)"], strict=True)
+                for on, off in zip(fold, plain, strict=True)
+            ]
+            cells[2], cells[4] = str(bootstrap_interval(differences)), f"{np.mean(raises[kind]):.0f}"
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def learn_endless(taught: list[AnnotatedImage], asked: list[AnnotatedImage], seconds: float) -> str:
+    """Sentence on a learning without any bound on the cycles; after some time it is stopped."""
+    began, state = time.monotonic(), {"raises": 0, "cycle": 0, "first": 0}
+
+    def count(step: Any) -> None:
+        state["raises"] += 1
+        state["cycle"] = step.cycle
+        if time.monotonic() - began > seconds:
+            raise OutOfTimeError
+
+    try:
+        ended = learn_importance(taught, setting="paper", unit="image", tries=10**9, cycles=None, log=count, **SHAPES)
+    except OutOfTimeError:
+        return (
+            f"Without any bound (fold of {sum(len(image.cells) for image in taught)} training cells, E of the image) "
+            f"the learning was still raising weights after {seconds:.0f} s: {state['raises']} raises, in cycle "
+            f"{state['cycle']}."
+        )
+    dice = pool(measure(asked, ended, taught)).dice_overlapping
+    plain = pool(measure(asked, None, taught)).dice_overlapping
+    return (
+        f"Without any bound (fold of {sum(len(image.cells) for image in taught)} training cells, E of the image) the "
+        f"learning came to an end after {ended.cycles} cycles and {len(ended.steps)} raises, in "
+        f"{time.monotonic() - began:.0f} s; weights reach {ended.weights.max():g}. Dice of overlapping tested cells is "
+        f"{dice:.4f}, with equal weights {plain:.4f}."
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--folds", type=int, default=5, choices=range(1, 6), help="number of folds that are run")
+    parser.add_argument("--seconds", type=float, default=600, help="time of the learning without a bound, at most")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/results.md")
+    given = parser.parse_args()
+    known = list(isbi2015.read(given.data / "isbi2015"))
+    groups = isbi2015.fields([image.name for image in known])
+    every = folds(len(known), n_folds=5, rng=0, train="one", groups=groups)
+    fewest, others = min(every, key=lambda fold: sum(len(known[index].cells) for index in fold[0]))
+    text = ["| importance | Dice, overlapping cells | difference from off (95 % interval) | TPR | raises a fold |"]
+    text += ["|---|---|---|---|---|", *compare(known, every[-given.folds :]), ""]
+    text += [learn_endless([known[i] for i in fewest], [known[i] for i in others], given.seconds), ""]
+    text += [
+        f"Setting `paper`, {given.folds} of 5 folds, at most 2 cycles and 10 raises in a row. Measured by `python "
+        f"benchmarks/importance_units.py --write` at commit {commit()}."
+    ]
+    print("\n".join(text))
+    if given.write:
+        replace_part("docs/results.md", "importance units", "\n".join(text))

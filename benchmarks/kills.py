@@ -1,0 +1,125 @@
+"""Runs that are killed at any moment, and taken up again, against one that was left alone.
+
+python benchmarks/kills.py [--kills 100] [--images 16] [--seed 0] [--write]
+
+``declump segment`` is ended by kill -9, in turn the parent, one of its workers, and the whole group; ``--resume`` goes
+on, and may be killed in its turn. Once a run has come to its end, all its files are compared with those of a run that
+was left alone. ``--write`` puts the figures into docs/reliability.md. Needs /proc, and so Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from batch import _children, bytes_of
+from declump import simulate
+from pages import commit, replace_part
+
+PAGE, PART = "docs/reliability.md", "kills"
+TARGETS = ("parent", "worker", "group")
+CHAIN = 4
+"""A run is killed so often before it may come to its end."""
+
+
+def command(images: Path, out: Path, *more: str) -> list[str]:
+    options = ["--regions", "classical", "--evidence", "clump", "--format", "csv,png,zarr", "--jobs", "2", *more]
+    return [sys.executable, "-m", "declump.cli", "segment", str(images), "-o", str(out), *options]
+
+
+def kill_one(images: Path, out: Path, target: str, rng: np.random.Generator) -> bool:
+    """Start or resume a run, and kill it after a while; whether there was anything left to kill."""
+    with subprocess.Popen(
+        command(images, out, "--resume"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        before, more = _done(out), int(rng.integers(0, 4))
+        while process.poll() is None and _done(out) < before + more:
+            time.sleep(0.005)
+        time.sleep(float(rng.uniform(0, 0.3 if more else 3.0)))
+        workers = [child for child in _children(process.pid) if _is_worker(child)]
+        alive = process.poll() is None and (target != "worker" or bool(workers))
+        with suppress(ProcessLookupError):
+            if target == "parent":
+                process.kill()
+            elif target == "group":
+                os.killpg(process.pid, signal.SIGKILL)
+            elif workers:
+                os.kill(int(rng.choice(workers)), signal.SIGKILL)
+        process.wait()
+    while _left(process.pid):  # workers of a parent that is gone end by themselves
+        time.sleep(0.01)
+    return alive
+
+
+def _done(out: Path) -> int:
+    return len(list(out.glob("*/summary.json")))
+
+
+def _is_worker(pid: int) -> bool:
+    with suppress(OSError):
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def _left(group: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.killpg(group, 0)
+        return True
+    return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--images", type=int, default=16)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    rng, kills, runs, other, start = np.random.default_rng(given.seed), Counter[str](), 0, [], time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        images = Path(scratch) / "images"
+        images.mkdir()
+        for index in range(given.images):
+            smear = simulate.smear((120, 120), cells=3, radius=20, rng=index)
+            Image.fromarray(smear.image).save(images / f"s{index:02d}.png")
+        subprocess.run(command(images, Path(scratch) / "alone"), stdout=subprocess.DEVNULL, check=True)
+        expected = bytes_of(Path(scratch) / "alone")
+        while kills.total() < given.kills:
+            out, runs = Path(scratch) / f"run{runs}", runs + 1
+            for _ in range(min(CHAIN, given.kills - kills.total())):
+                target = TARGETS[kills.total() % len(TARGETS)]
+                kills[target] += kill_one(images, out, target, rng)
+            ended = subprocess.run(
+                command(images, out, "--resume"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            if ended.returncode or bytes_of(out) != expected:
+                other.append(f"run {runs}: exit code {ended.returncode}, {ended.stderr.strip()}")
+                print(other[-1], file=sys.stderr, flush=True)
+    rows = [
+        ("kills", f"{kills.total()}: " + ", ".join(f"{name} {kills[name]}" for name in TARGETS)),
+        ("runs they fell on", f"{runs}, of {given.images} images each"),
+        ("runs that ended with other bytes", str(len(other))),
+        ("minutes", f"{(time.monotonic() - start) / 60:.1f}"),
+    ]
+    text = "\n".join(["| kills | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+    print(text)
+    if given.write:
+        how = f"`python benchmarks/kills.py --kills {given.kills} --seed {given.seed}` at {commit()}"
+        replace_part(PAGE, PART, f"{text}\n\n{how}.")
+    if other:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
