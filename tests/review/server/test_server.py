@@ -55,6 +55,7 @@ def image(server: ReviewServer) -> str:
     (ready, *_) = [entry["id"] for entry in server.wait_for_images() if entry["name"] == "one"]
     while server.edit(ready, {"edit": "undo"})[0] == 200:
         pass
+    wait_until(lambda: not describe(server, ready)["evolving"], "outlines of the original")
     return str(ready)
 
 

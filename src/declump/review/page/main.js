@@ -113,14 +113,18 @@ async function open(id) {
 async function reload() {
   const id = page.id;
   if (!id) return;
+  page.missed = []; // what is told while the image is on its way
   element("where").textContent = images.images.get(id)?.name || "";
   let image;
   try {
     image = await openImage(id);
   } catch (error) {
+    page.missed = null;
     return say(error.message, true);
   }
   if (page.id !== id) return;
+  const missed = page.missed;
+  page.missed = null;
   if (image.status !== "ready") {
     status("this image is being segmented");
     return;
@@ -135,6 +139,8 @@ async function reload() {
   for (const shape of cells.shapes.values()) if (shape.label) page.labels.add(shape.label);
   takeFacts(image);
   if (fresh) await view.open(id, image);
+  page.busy = image.evolving ? image.revision : 0;
+  for (const message of missed || []) hear(message);
   refreshTable();
   view.redraw();
 }
@@ -152,7 +158,9 @@ function hear(message) {
     if (message.image.id === page.id && !page.image && message.image.status !== "working") reload();
     return;
   }
-  if (message.id !== page.id || !page.image) return;
+  if (message.id !== page.id) return;
+  if (page.missed) return void page.missed.push(message);
+  if (!page.image) return;
   if (message.type === "trouble") return say(message.reason, true);
   if (message.type === "edited") {
     page.revision = message.revision;

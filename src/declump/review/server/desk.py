@@ -50,6 +50,7 @@ class Desk:
         snapshot = Snapshot.of(image.session)
         self.snapshot, self.result = snapshot, image.session.evolve()
         self._changed_clump = False
+        self._wanted = snapshot.revision
         self._pixel_size = find_pixel_size(image.source.path, image.options)[0]
         self._evolving: Latest[Snapshot] = Latest(self._evolve, self._fail)
         self._measuring: Latest[Done] = Latest(self._measure, self._fail)
@@ -103,6 +104,7 @@ class Desk:
                 raise
             self._changed_clump |= any(patch.image == "clump" for patch in change.patches)
             if change.evolves:
+                self._wanted = session.revision
                 self._evolving.want(Snapshot.of(session))
             return self._facts()
 
@@ -130,6 +132,7 @@ class Desk:
             "undo": len(session.history),
             "redo": len(session.future),
             "finished": session.state.done,
+            "evolving": self.snapshot.revision < self._wanted,
             "edits": len(self.image.log.records),
             "saved": self.image.saved,
         }
