@@ -11,7 +11,7 @@ import { View } from "./view.js";
 const element = (id) => document.getElementById(id);
 const cells = new Cells();
 const show = { outlines: true, nuclei: true, clump: false, others: true, colour: "", range: { low: 0, high: 1 } };
-const page = { id: null, image: null, revision: 0, facts: {}, busy: 0, labels: new Set() };
+const page = { id: null, image: null, wanted: 0, facts: {}, busy: 0, labels: new Set() };
 // When edits were sent and their outlines seen, in milliseconds: for whoever measures it.
 const times = (window.declumpTimes = []);
 
@@ -23,7 +23,7 @@ table.hover = (n) => light(n);
 const grid = new Grid(cells, table, (n) => { toggleGrid(false); choose(n, true); });
 const images = new ImageList((id) => id && open(id));
 let live = null;
-window.declump = { page, cells, view, table, images };
+window.declump = { page, cells, view, table, images, edit };
 
 function say(text, bad = false) {
   const box = element("message");
@@ -132,14 +132,15 @@ async function reload() {
   const fresh = page.image === null;
   page.image = image;
   page.facts = { revision: -1 };
-  page.revision = image.revision;
+  page.wanted = image.wanted;
   const { columns, values } = cells;
   cells.load(image);
   if (!fresh) Object.assign(cells, { columns, values });
   for (const shape of cells.shapes.values()) if (shape.label) page.labels.add(shape.label);
   takeFacts(image);
   if (fresh) await view.open(id, image);
-  page.busy = image.evolving ? image.revision : 0;
+  page.busy = image.evolving ? image.wanted : 0;
+  if (image.measured) hear(image.measured);
   for (const message of missed || []) hear(message);
   refreshTable();
   view.redraw();
@@ -163,7 +164,7 @@ function hear(message) {
   if (!page.image) return;
   if (message.type === "trouble") return say(message.reason, true);
   if (message.type === "edited") {
-    page.revision = message.revision;
+    if (message.evolves) page.wanted = page.busy = message.revision;
     for (const n of message.gone) cells.shapes.delete(n);
     for (const mark of message.marks) {
       cells.take(mark);
@@ -175,19 +176,18 @@ function hear(message) {
     const added = message.starts.find(({ n }) => !cells.values.has(n));
     if (added && document.hasFocus()) choose(added.n);
     if (message.starts.length || message.gone.length) seen("first", message.revision);
-    page.busy = message.starts.length || message.gone.length ? message.revision : page.busy;
     takeFacts(message);
     table.update();
   } else if (message.type === "step") {
-    if (message.revision < page.revision) return;
+    if (message.revision < page.wanted) return;
     for (const cell of message.cells) cells.take(cell);
     seen("first", message.revision);
   } else if (message.type === "result") {
     for (const cell of message.cells) cells.take(cell);
     const there = new Set(message.numbers);
-    if (message.revision >= page.revision) for (const n of [...cells.shapes.keys()]) if (!there.has(n)) cells.shapes.delete(n);
+    if (message.revision >= page.wanted) for (const n of [...cells.shapes.keys()]) if (!there.has(n)) cells.shapes.delete(n);
     if (message.clump) cells.takeClump(message.clump);
-    if (message.revision >= page.revision) page.busy = 0;
+    if (message.revision >= page.wanted) page.busy = 0;
     status();
     table.update();
     seen("final", message.revision);

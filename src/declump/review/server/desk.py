@@ -51,6 +51,7 @@ class Desk:
         self.snapshot, self.result = snapshot, image.session.evolve()
         self._changed_clump = False
         self._wanted = snapshot.revision
+        self._measured: dict[str, Any] | None = None
         self._pixel_size = find_pixel_size(image.source.path, image.options)[0]
         self._evolving: Latest[Snapshot] = Latest(self._evolve, self._fail)
         self._measuring: Latest[Done] = Latest(self._measure, self._fail)
@@ -70,6 +71,8 @@ class Desk:
             "clump": describe_clump(snapshot.regions.clump),
             "diameter": session.state.diameter,
             "pixel_size": self._pixel_size,
+            "measured": self._measured,
+            "wanted": self._wanted,
         }
 
     def edit(self, record: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -151,6 +154,7 @@ class Desk:
         state = self.image.session.state
         starts = self.image.session.preview(change, self.result, self.snapshot.numbers)
         return {
+            "evolves": change.evolves,
             "gone": [number for number in change.cells if number not in state.cells],
             "marks": [
                 {"n": number, "verdict": cell.verdict, "label": cell.label}
@@ -199,15 +203,14 @@ class Desk:
         check()
         measured = measure(whole, image.picture, prior=image.options.prior, pixel_size=self._pixel_size)
         check()
-        self._publish(
-            {
-                "type": "measured",
-                "id": self.entry.id,
-                "revision": snapshot.revision,
-                **describe_measurements(measured, snapshot.numbers),
-                "others": describe_others(whole.others),
-            }
-        )
+        self._measured = {
+            "type": "measured",
+            "id": self.entry.id,
+            "revision": snapshot.revision,
+            **describe_measurements(measured, snapshot.numbers),
+            "others": describe_others(whole.others),
+        }
+        self._publish(self._measured)
 
     def _fail(self, error: Exception) -> None:
         self._publish({"type": "trouble", "id": self.entry.id, "reason": sentence(error)})
