@@ -89,6 +89,7 @@ export class ImageList {
 
   step(by) {
     const index = this.sorted.findIndex(({ id }) => id === this.current);
-    return this.sorted[Math.min(Math.max(index + by, 0), this.sorted.length - 1)]?.id;
+    const count = this.sorted.length; // a reviewed image goes to the end of the list: after it comes the first one
+    return this.sorted[(index + by + count) % count]?.id;
   }
 }
