@@ -57,11 +57,12 @@ def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[di
     measured = []
     while len(measured) < edits:
         cells = browser.execute_script(
-            "return [...declump.cells.shapes.values()].map((s) => [s.n, s.clump, ...s.seed, s.radii[90], s.radii[0]])"
+            "const known = [...declump.cells.shapes.values()].filter((s) => s.clump >= 0);"
+            " return known.map((s) => [s.n, s.clump, ...s.seed, s.radii[90]])"
         )
         members = np.bincount([int(cell[1]) for cell in cells if cell[1] >= 0])
         chosen = [cell for cell in cells if cell[1] >= 0 and 2 <= members[int(cell[1])] <= LARGEST]
-        n, clump, row, column, down, _ = chosen[rng.integers(len(chosen))]
+        n, clump, row, column, down = chosen[rng.integers(len(chosen))]
         kind = len(measured) % 3
         edit = [
             f"{{edit: 'pull outline', cell: {n}, row: {row + down * rng.uniform(0.85, 1.15)}, column: {column}}}",
@@ -78,8 +79,8 @@ def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[di
         if not times:
             continue  # an edit that could not be made
         measured.append({"cells": float(members[int(clump)]), "first": times[0][0], "final": times[0][1]})
-        browser.execute_script("declump.edit({edit: 'undo'})")
-        wait(browser, READY)
+        browser.execute_script("declumpTimes.length = 0; declump.edit({edit: 'undo'})")
+        wait(browser, f"{SETTLED} && {READY}")
         time.sleep(0.3)
     return measured
 

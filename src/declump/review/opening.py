@@ -7,6 +7,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from declump._installation import how_to_install
+
 NEEDED = ("starlette", "uvicorn", "websockets")
 
 
@@ -27,9 +29,7 @@ def serve(
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise ValueError(
-            f"a review needs {', '.join(missing)}: install declump with the extra 'review' (declump[review])"
-        )
+        raise ValueError(f"a review needs {', '.join(missing)}: {how_to_install('review')}")
     module = import_module("declump.review.server.serve")
     folder: Path = module.serve(Path(given), None if out is None else Path(out), host=host, port=port, ready=ready)
     return folder
