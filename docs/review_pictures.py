@@ -49,9 +49,11 @@ def take(browser: Any) -> np.ndarray:
 
 def view_only(browser: Any, picture: np.ndarray) -> np.ndarray:
     """Cut the image out of a picture of the page."""
-    box = browser.execute_script("const r = document.getElementById('view').getBoundingClientRect(); return r")
-    top, left = round(box["top"]), round(box["left"])
-    return picture[top : top + round(box["height"]), left : left + round(box["width"])]
+    script = (
+        "const r = document.getElementById('view').getBoundingClientRect(); return [r.top, r.left, r.bottom, r.right]"
+    )
+    top, left, bottom, right = map(round, browser.execute_script(script))
+    return picture[top:bottom, left:right]
 
 
 def main() -> None:
@@ -73,11 +75,15 @@ def main() -> None:
                 browser.get("about:blank")
                 browser.get(lines[1].split()[1])
                 wait(browser, READY)
-                browser.execute_script("document.dispatchEvent(new KeyboardEvent('keydown', {key: '.'}))")
+                browser.execute_script(
+                    "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '.', bubbles: true}))"
+                )
                 wait(browser, READY)
                 iio.imwrite(PICTURES / "review.png", take(browser))
                 drag(browser)
-                browser.execute_script("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'g'}))")
+                browser.execute_script(
+                    "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'g', bubbles: true}))"
+                )
                 time.sleep(3)
                 iio.imwrite(PICTURES / "review-grid.png", take(browser))
             finally:
@@ -88,7 +94,7 @@ def main() -> None:
 
 def drag(browser: Any) -> None:
     """Drag an outline of a cell in a clump outwards; keep the image before and after."""
-    browser.execute_script("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'c'}))")
+    browser.execute_script("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'c', bubbles: true}))")
     wait(browser, READY)
     before = view_only(browser, take(browser))
     browser.execute_script(
