@@ -42,6 +42,12 @@ def wait(browser: Any, condition: str) -> None:
     time.sleep(1)
 
 
+def press(browser: Any, key: str) -> None:
+    """Press a key."""
+    event = f"new KeyboardEvent('keydown', {{key: '{key}', bubbles: true}})"
+    browser.execute_script(f"document.body.dispatchEvent({event})")
+
+
 def take(browser: Any) -> np.ndarray:
     """Take a picture of what is seen."""
     return iio.imread(io.BytesIO(browser.get_screenshot_as_png()))[..., :3]
@@ -94,7 +100,7 @@ def main() -> None:
 
 def drag(browser: Any) -> None:
     """Drag an outline of a cell in a clump outwards; keep the image before and after."""
-    browser.execute_script("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'c', bubbles: true}))")
+    press(browser, "c")
     wait(browser, READY)
     before = view_only(browser, take(browser))
     browser.execute_script(
