@@ -36,6 +36,8 @@ from pages import commit, replace_part
 PAGE, PART = "docs/reliability.md", "fuzz"
 LIMIT = 60.0
 """Seconds after which a case counts as hanging."""
+START = 240.0
+"""The same for the first case of a process, which loads and may have to compile everything."""
 BATCH = 50
 """Cases that a process is given at a time."""
 Rng = np.random.Generator
@@ -346,7 +348,7 @@ def run(first: int, cases: int | None, minutes: float | None, jobs: int) -> Tall
         process = context.Process(target=serve, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
-        return {"process": process, "pipe": ours, "numbers": []}
+        return {"process": process, "pipe": ours, "numbers": [], "warm": False}
 
     for _ in range(jobs):
         workers.append(start())
@@ -361,8 +363,8 @@ def run(first: int, cases: int | None, minutes: float | None, jobs: int) -> Tall
                     _, kind, outcome, seconds = worker["pipe"].recv()
                     tally.add(number, kind, outcome, seconds)
                     worker["numbers"].pop(0)
-                    worker["since"] = time.monotonic()
-                elif time.monotonic() - worker["since"] > LIMIT + 60 * (tally.cases == 0):
+                    worker["since"], worker["warm"] = time.monotonic(), True
+                elif time.monotonic() - worker["since"] > (LIMIT if worker["warm"] else START):
                     worker["process"].kill()
             except (EOFError, ConnectionError):
                 worker["process"].join()

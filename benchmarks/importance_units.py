@@ -132,7 +132,8 @@ if __name__ == "__main__":
     text += [learn_endless([known[i] for i in fewest], [known[i] for i in others], given.seconds), ""]
     text += [
         f"Setting `paper`, {given.folds} of 5 folds, at most 2 cycles and 10 raises in a row. Measured by `python "
-        f"benchmarks/importance_units.py --write` at commit {commit()}."
+        f"benchmarks/importance_units.py --folds {given.folds} --seconds {given.seconds:g} --write` at commit "
+        f"{commit()}."
     ]
     print("\n".join(text))
     if given.write:

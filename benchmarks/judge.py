@@ -234,13 +234,13 @@ def main() -> None:
     if not options.nuclei:
         table = ["", "| end to end | FDo | FNo | Dice, all cells | AJI | F1 of cells | panoptic quality |"]
         table.append("|---" * 7 + "|")
-        for name in SETS[1:]:
-            ways: list[tuple[str, dict[str, float | None]]] = [
-                ("rules", {fold.name: None for fold in folds}),
-                ("judge", {**limits}),
-                *((f"judge, limit {limit}", {fold.name: limit for fold in folds}) for limit in CURVE),
-            ]
-            for label, chosen in ways:
+        ways: list[tuple[str, dict[str, float | None]]] = [
+            ("rules", {fold.name: None for fold in folds}),
+            ("judge", {**limits}),
+            *((f"judge, limit {limit}", {fold.name: limit for fold in folds}) for limit in CURVE),
+        ]
+        for label, chosen in ways:
+            for name in SETS[1:]:
                 score = pool(score for fold in folds for score in run_cells(fold, name, chosen[fold.name]))
                 table.append(cell_row(f"{name}, {label}", score))
                 print(table[-1], flush=True)

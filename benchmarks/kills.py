@@ -1,6 +1,6 @@
 """Runs that are killed at any moment, and taken up again, against one that was left alone.
 
-python benchmarks/kills.py [--kills 100] [--images 16] [--seed 0] [--write]
+python benchmarks/kills.py [--kills 100] [--minutes 60] [--images 16] [--seed 0] [--write]
 
 ``declump segment`` is ended by kill -9, in turn the parent, one of its workers, and the whole group; ``--resume`` goes
 on, and may be killed in its turn. Once a run has come to its end, all its files are compared with those of a run that
@@ -82,6 +82,7 @@ def _left(group: int) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=60, help="after these no new run is begun")
     parser.add_argument("--images", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", action="store_true")
@@ -95,7 +96,7 @@ def main() -> None:
             Image.fromarray(smear.image).save(images / f"s{index:02d}.png")
         subprocess.run(command(images, Path(scratch) / "alone"), stdout=subprocess.DEVNULL, check=True)
         expected = bytes_of(Path(scratch) / "alone")
-        while kills.total() < given.kills:
+        while kills.total() < given.kills and time.monotonic() < start + 60 * given.minutes:
             out, runs = Path(scratch) / f"run{runs}", runs + 1
             for _ in range(min(CHAIN, given.kills - kills.total())):
                 target = TARGETS[kills.total() % len(TARGETS)]
@@ -115,7 +116,7 @@ def main() -> None:
     text = "\n".join(["| kills | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
     print(text)
     if given.write:
-        how = f"`python benchmarks/kills.py --kills {given.kills} --seed {given.seed}` at {commit()}"
+        how = f"`python benchmarks/kills.py --kills {kills.total()} --seed {given.seed}` at {commit()}"
         replace_part(PAGE, PART, f"{text}\n\n{how}.")
     if other:
         sys.exit(1)

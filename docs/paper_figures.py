@@ -4,8 +4,8 @@
     python docs/paper_figures.py --data ../shared/data --out /tmp/paper  also real ones, into a folder of one's choice
 
 Cells are found as the paper finds them: true clumps and nuclei, the setting "paper", shapes of cytoplasm alone. With
-real frames the shapes are those of the other frames. Pictures of the ISBI challenges, which have no licence, are not
-kept in the repository. docs/paper-figures.md says what each shows.
+real frames the shapes are those of the other frames. Pictures of real data are not kept in the repository.
+docs/paper-figures.md says what each shows.
 """
 
 from __future__ import annotations
@@ -249,9 +249,9 @@ def figure6(things: Sequence[Thing], prior: declump.ShapePrior) -> tuple[np.ndar
     return mosaic(panels), rows
 
 
-def simulated_cells() -> Thing:
-    """Round cells drawn here, in place of the paper's simulated benchmark, which is not at hand."""
-    random = np.random.default_rng(4)
+def simulated_things(name: str, ratios: tuple[float, float], seed: int) -> Thing:
+    """Ellipses drawn here, with axes of a range of ratios, in place of the paper's simulated benchmark."""
+    random = np.random.default_rng(seed)
     shape, count = (200, 220), 9
     rows, columns = np.indices(shape)
     centres, masks = [np.array(shape) / 2], []
@@ -262,17 +262,17 @@ def simulated_cells() -> Thing:
         if inside and min(np.hypot(*(place - other)) for other in centres) > 30:
             centres.append(place)
     for row, column in centres:
-        size, turn, ratio = 24 * np.exp(random.uniform(-0.25, 0.25)), random.uniform(0, np.pi), random.uniform(0.75, 1)
+        size, turn, ratio = 24 * np.exp(random.uniform(-0.25, 0.25)), random.uniform(0, np.pi), random.uniform(*ratios)
         along = (rows - row) * np.sin(turn) + (columns - column) * np.cos(turn)
         across = (rows - row) * np.cos(turn) - (columns - column) * np.sin(turn)
         masks.append(np.hypot(along, across / ratio) < size)
-    found = objects.of_objects("simulated cells", np.zeros(shape, np.uint8), np.array(masks))
+    found = objects.of_objects(name, np.zeros(shape, np.uint8), np.array(masks))
     light = gaussian(found.cells.sum(axis=0).astype(float), 1.2) + random.normal(0, 0.08, shape)
-    return Thing("simulated cells", light, found.clump, found.seeds, found.cells)
+    return Thing(name, light, found.clump, found.seeds, found.cells)
 
 
 def real_things(data: Path) -> list[Thing]:
-    """Yeast, nanoparticles and Kc167, whose licences allow pictures."""
+    """Yeast, nanoparticles and Kc167."""
     labels = tifffile.imread(data / "yeast" / "cellstar_brightfield_labels.tif")
     rows, columns = np.nonzero(labels)
     window = (slice(rows.min() - 12, rows.max() + 13), slice(columns.min() - 12, columns.max() + 13))
@@ -383,21 +383,23 @@ def main() -> None:
     """Draw all figures, and put the table of the last into the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder with isbi2015, yeast, nanoparticles and kc167")
-    parser.add_argument("--out", type=Path, help="folder for the pictures of ISBI 2015; not inside the repository")
+    parser.add_argument("--out", type=Path, help="folder for the pictures of real data; not inside the repository")
     options = parser.parse_args()
     if (options.data is None) != (options.out is None):
-        sys.exit("give --data and --out together: pictures of ISBI 2015 are not kept in the repository")
+        sys.exit("give --data and --out together: pictures of real data are not kept in the repository")
     source = simulated_source()
     for draw in FIGURES:
         iio.imwrite(PICTURES / f"paper-{draw.__name__}.png", draw(source))
+    drawn = [simulated_things("simulated cells", (0.75, 1), 4), simulated_things("simulated particles", (0.4, 0.6), 5)]
+    iio.imwrite(PICTURES / "paper-figure6.png", figure6(drawn, source.prior)[0])
     if options.data is None or options.out is None:
         return
     options.out.mkdir(parents=True, exist_ok=True)
     real = real_source(options.data)
     for draw in FIGURES:
         iio.imwrite(options.out / f"isbi2015-{draw.__name__}.png", draw(real))
-    picture, rows = figure6([simulated_cells(), *real_things(options.data)], source.prior)
-    iio.imwrite(PICTURES / "paper-figure6.png", picture)
+    picture, rows = figure6([*drawn, *real_things(options.data)], source.prior)
+    iio.imwrite(options.out / "real-figure6.png", picture)
     header = "| | objects | share of the mask explained | Dice, all | Dice, overlapping |\n|---|---|---|---|---|"
     origin = f"Made by `python docs/paper_figures.py --data ../shared/data --out FOLDER` at commit {commit()}."
     replace_part("docs/paper-figures.md", "figure6", "\n".join([origin, "", header, *rows]))

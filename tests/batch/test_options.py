@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 
 from declump.batch import Options
+from declump.cli.segment import segment
 from declump.regions import RegionOptions
 
 
@@ -38,3 +41,7 @@ def test_a_size_of_pixels_from_metadata_tells_the_diameter_but_changes_no_unit()
         pytest.approx(100),
     )
     assert Options(diameter=17).region_options(0.35).diameter == 17
+
+
+def test_the_command_line_has_the_same_least_probability_of_a_nucleus() -> None:
+    assert signature(segment).parameters["min_nucleus"].default == Options().min_nucleus

@@ -15,6 +15,8 @@ from declump.importance.state import LearningState
 from declump.io import FORMATS, write_results
 from support.segmentations import segmentation
 
+WRITTEN = [name for name in FORMATS if name != "others"]
+"""Formats that every result has; what is no nucleus is told of only where a judge looked."""
 DATA = Path(declump.__file__).parent / "data"
 
 
@@ -31,7 +33,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_every_format_is_known(results: Path, name: str) -> None:
     found = dict(facts(results / FORMATS[name].file))
     assert FORMATS[name].meaning.partition(",")[0] in str(found["format"])
@@ -44,7 +46,7 @@ def test_every_format_is_known(results: Path, name: str) -> None:
 def test_a_folder(results: Path) -> None:
     answer = told(results)
     assert "a folder of results" in answer and "60 x 70 pixels" in answer
-    assert all(entry.file in answer for entry in FORMATS.values())
+    assert all(FORMATS[name].file in answer for name in WRITTEN)
 
 
 def test_models() -> None:
@@ -65,6 +67,11 @@ def test_all_that_a_run_writes_is_known(tmp_path: Path) -> None:
     for table, row in (("images.csv", "image"), ("a/clumps.csv", "clump"), ("a/cells.csv", "cell")):
         assert f"a row for each {row}" in told(out / table)
     assert "page of 'declump report'" in told(next(tmp_path.rglob("*.html")))
+
+
+def test_a_table_of_others(tmp_path: Path) -> None:
+    (tmp_path / "others.csv").write_text("id,kind,row_px,column_px\n1,leukocyte,2,3\n")
+    assert "a row for each spot that is no nucleus" in told(tmp_path / "others.csv")
 
 
 def test_states_of_trainings(tmp_path: Path) -> None:

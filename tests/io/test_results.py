@@ -331,6 +331,15 @@ def test_a_damaged_file_is_refused_by_its_name(file: str, kind: str, tmp_path: P
         assert kind == "zeros" and file.endswith(".tif")  # pixels of another value are pixels
 
 
+@pytest.mark.filterwarnings("ignore:.*zero-size")
+def test_a_stack_of_empty_pages_is_refused_by_its_name(tmp_path: Path) -> None:
+    with tifffile.TiffWriter(tmp_path / "label-planes.tif") as file:
+        text = json.dumps({"format": "declump planes", "version": 1, "size": [0, 4], "cells": 1, "clumps": 1})
+        file.write(np.zeros((0, 4), np.uint16), description=text, metadata=None, photometric="minisblack")
+    with pytest.raises(ValueError, match=r"label-planes\.tif"):
+        read(tmp_path / "label-planes.tif")
+
+
 @pytest.mark.parametrize(
     "change", [{"shape": [10**9, 10**9]}, {"shape": 3}, {"rays": 7}, {"cells": 5}, {"version": "x"}]
 )
@@ -340,3 +349,15 @@ def test_a_contours_file_that_was_made_to_do_harm_is_refused(change: dict[str, o
     (tmp_path / "contours.json").write_text(json.dumps(document | change))
     with pytest.raises(ValueError, match=r"contours\.json is no contours file"):
         read(tmp_path)
+
+
+def test_cells_of_low_confidence_can_be_left_out(tmp_path: Path) -> None:
+    given = segmentation()
+    columns = {"id": np.arange(1, 4), "confidence": np.array([0.5, 0.1, np.nan])}
+    write_results(given, tmp_path / "out", measurements=columns)
+    assert len(read(tmp_path / "out")) == 3
+    for path in (tmp_path / "out", tmp_path / "out" / "contours.json"):
+        assert np.array_equal(read(path, min_confidence=0.5).seeds, read(path).seeds[:1])
+    write_results(given, tmp_path / "bare", formats=("contours",))
+    with pytest.raises(ValueError, match=r"cells\.csv has no column 'confidence'"):
+        read(tmp_path / "bare", min_confidence=0.5)

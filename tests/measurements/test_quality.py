@@ -25,7 +25,7 @@ def test_a_blurred_image_has_less_focus_at_any_scale() -> None:
         ({}, GOOD),
         ({"cells": 0}, "empty"),
         ({"focus": 0.3}, "blurred"),
-        ({"leukocytes": 80}, "inflamed"),
+        ({"leukocytes": 90}, "inflamed"),
         ({"leukocytes": 8, "cells": 3}, GOOD),
         ({"mean_confidence": 0.1}, "not a smear"),
         ({"leukocytes": np.nan, "focus": np.nan}, GOOD),

@@ -82,6 +82,20 @@ def test_any_measurement_can_be_a_column_and_be_sorted_by(page: Page) -> None:
     assert values == sorted(values) and values[0] < values[-1]
 
 
+def test_any_measurement_can_be_filtered_by(page: Page) -> None:
+    areas = [float(value) for value in page.column("area (px²)")]
+    middle = sorted(areas)[len(areas) // 2] - 1  # the table rounds
+    Select(page.one("#filter")).select_by_visible_text("area (px²)")
+    page.one("#least").send_keys(str(middle))
+    kept = sum(area >= middle for area in areas)
+    assert len(page.column("cell")) == kept < len(areas)
+    assert page.one("#cells caption").text.startswith(f"{kept} of {len(areas)} cells")
+    shown = [group for group in page.all("g.cell") if group.is_displayed()]
+    assert len(shown) < len(page.all("g.cell"))
+    page.one("#least").clear()
+    assert len(page.column("cell")) == len(areas)
+
+
 def test_a_row_and_its_cell_light_up_together(page: Page) -> None:
     page.hover(page.one('tr[data-cell="1"]'))
     assert page.lit("tr") == page.lit("g") == [1]

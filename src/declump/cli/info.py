@@ -220,7 +220,8 @@ def _of_table(path: Path) -> Facts:
         raise ValueError(f"{path} is no table that can be read as CSV") from error
     if header[:1] not in (["id"], ["name"]):
         raise ValueError(f"{path} is no table of declump, whose first column is 'id' or 'name'")
-    row = "image" if header[0] == "name" else "clump" if "cells" in header else "cell"
+    kinds = {"name": ("image", "images"), "cells": ("clump", "clumps"), "kind": ("spot that is no nucleus", "others")}
+    row, many = next((words for name, words in kinds.items() if name in header), ("cell", "cells"))
     yield "format", f"csv: a table with a row for each {row}"
-    yield f"{row}s", len(rows)
+    yield many, len(rows)
     yield "columns", ", ".join(header)

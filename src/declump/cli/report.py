@@ -18,8 +18,11 @@ def report(
     images: Annotated[
         Path | None, typer.Option(help="Folder of the original images; by default as run.json tells.")
     ] = None,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Confidence from which on cells are shown at first.")
+    ] = 0.0,
 ) -> None:
     """Make one page of all results: pictures, table, distributions, failures."""
     with progress_bar("images") as progress:
-        page = declump.report.write_report(results, images=images, progress=progress)
+        page = declump.report.write_report(results, images=images, min_confidence=min_confidence, progress=progress)
     typer.echo(f"report    {page}")

@@ -15,6 +15,7 @@ import typer
 import declump
 from declump.cli import importance as weighing
 from declump.cli.terminal import progress_bar, say_when_interrupted
+from declump.models import model_path
 
 LAYOUTS = "Data in the ISBI 2014 or 2015 layout, COCO, masks of objects, or label images."
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER", help=LAYOUTS, show_default=False)]
@@ -34,7 +35,12 @@ Architecture = Annotated[
     Literal["declump", "paper"],
     typer.Option(help="'paper': the published network, three CNNs on patches of three scales; it knows no layers."),
 ]
-Start = Annotated[Path | None, typer.Option(help="Checkpoint (...-training.zip) of an earlier training to begin with.")]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        help="Network to begin with: 'default', the shipped one; an .onnx file; or a checkpoint (...-training.zip)."
+    ),
+]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
 
@@ -129,7 +135,7 @@ def regions(
     folders = _join_folders(folders, data)
     _check_free(out, overwrite)
     declump.training.check_torch()
-    with _follow(out, steps, size, seed, start) as schedule:
+    with _follow(out, steps, size, seed, start, "regions.onnx") as schedule:
         declump.training.train_region_model(
             map(declump.datasets.read, folders),
             out,
@@ -173,7 +179,7 @@ def rays(
     folders = _join_folders(folders, data)
     _check_free(out, overwrite)
     declump.training.check_torch()
-    with _follow(out, steps, size, seed, start) as schedule:
+    with _follow(out, steps, size, seed, start, "rays.onnx") as schedule:
         declump.training.train_ray_model(
             map(declump.datasets.read, folders),
             out,
@@ -221,7 +227,7 @@ def judge(
     folders = _join_folders(folders, data)
     _check_free(out, overwrite)
     declump.training.check_torch()
-    with _follow(out, steps, size, seed, start) as schedule:
+    with _follow(out, steps, size, seed, start, "judge.onnx") as schedule:
         declump.training.train_judge(
             map(declump.datasets.read_marked, folders),
             out,
@@ -238,7 +244,9 @@ def judge(
 
 
 @contextmanager
-def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> Iterator[declump.training.Schedule]:
+def _follow(
+    out: Path, steps: int, size: int, seed: int, start: str | None, shipped: str
+) -> Iterator[declump.training.Schedule]:
     """Give the course of a training that shows a progress bar, the latest figures, and keeps a checkpoint."""
     with progress_bar("batches") as progress:
 
@@ -253,7 +261,8 @@ def _follow(out: Path, steps: int, size: int, seed: int, start: Path | None) -> 
 
         checkpoint = out.with_name(f"{out.stem}-training.zip")
         with say_when_interrupted(describe):
-            yield declump.training.Schedule(steps, size, seed, start, checkpoint, show)
+            begin = None if start is None else model_path(start, shipped)
+            yield declump.training.Schedule(steps, size, seed, begin, checkpoint, show)
 
 
 def _name_data(folders: list[Path]) -> dict[str, Any]:

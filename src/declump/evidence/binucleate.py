@@ -11,7 +11,7 @@ from declump.evidence.candidates import iou
 from declump.evidence.proposals import RayProposer
 from declump.records.regions import Regions
 
-SAME_CELL = 0.8
+SAME_CELL = 0.9
 """Intersection over union of two proposed outlines from which on they are of one cell."""
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump._files import atomic_folder
-from declump.io.formats import DEFAULT, FORMATS, READ_FIRST, Result, contours, ome_zarr
+from declump.errors import BROKEN, reason_of
+from declump.io.formats import DEFAULT, FORMATS, READ_FIRST, Result, contours, csv_table, ome_zarr
 from declump.io.formats.parts.metadata import KEY, VERSION, Metadata, find_metadata
 from declump.records.segmentation import Segmentation
 
@@ -91,7 +92,7 @@ def write_results(
     return {name: folder / name for name in written}
 
 
-def read(path: str | Path) -> Segmentation:
+def read(path: str | Path, *, min_confidence: float = 0.0) -> Segmentation:
     """Read a segmentation back.
 
     Parameters
@@ -107,6 +108,8 @@ def read(path: str | Path) -> Segmentation:
 
         Clumps are then the connected pieces of all cells together. Cells without a pixel are left out of all but the
         contours file, and later ones move up.
+    min_confidence : float
+        Cells of a lower confidence, by the ``cells.csv`` beside, are left out; the others are numbered anew.
 
     Returns
     -------
@@ -117,9 +120,23 @@ def read(path: str | Path) -> Segmentation:
     FileNotFoundError
         If there is no such file, or the folder has none that can be read.
     ValueError
-        If the file is of another kind, of a later version, or holds too little.
+        If the file is of another kind, of a later version, or holds too little; or confidences are asked for that no
+        table beside it tells.
     """
     path = Path(path)
+    result = _read(path)
+    if min_confidence <= 0:
+        return result
+    table = (path if path.is_dir() else path.parent) / csv_table.FILE
+    confidence = csv_table.read_column(table, "confidence")
+    if len(confidence) != len(result):
+        raise ValueError(
+            f"{table} has {len(confidence)} cells, {path} {len(result)}; give results that belong together"
+        )
+    return result.keep(confidence >= min_confidence)
+
+
+def _read(path: Path) -> Segmentation:
     metadata = find_metadata(path)
     if path.is_dir() and metadata is None:
         return _read_folder(path)
@@ -133,7 +150,12 @@ def read(path: str | Path) -> Segmentation:
         raise ValueError(f"{path} ({FORMATS[name].meaning}) is not to be read back; give the contours.json beside it")
     if metadata is not None and metadata["version"] > VERSION:
         raise ValueError(f"{path} has version {metadata['version']}, this declump reads up to {VERSION}")
-    return reader(path)
+    try:
+        return reader(path)
+    except BROKEN as error:
+        if str(path) in str(error):
+            raise
+        raise ValueError(f"{path} is damaged, and cannot be read ({reason_of(error)})") from error
 
 
 def read_contours(path: str | Path) -> Segmentation:
@@ -164,7 +186,7 @@ def _read_folder(folder: Path) -> Segmentation:
     """Read the file of a results folder that holds most."""
     for name in READ_FIRST:
         if (folder / FORMATS[name].file).is_file():
-            return read(folder / FORMATS[name].file)
+            return _read(folder / FORMATS[name].file)
     return read_contours(folder)
 
 

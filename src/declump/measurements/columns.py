@@ -169,7 +169,7 @@ IMAGE_COLUMNS = (
     Column("median_nucleus_to_cell_area_ratio", "ratio", "median `nucleus_to_cell_area_ratio` of the whole cells"),
     Column("mean_confidence", "0 to 1", "mean `confidence` of all cells: the share expected to reach a Dice of 0.8"),
     Column("others", "count", "spots that were judged to be no nuclei; not known where no judge looked"),
-    Column("leukocytes", "count", "those of them that are as dark and as small as leukocytes"),
+    Column("leukocytes", "count", "those of them that are much darker than what surrounds them, as leukocytes are"),
     Column("focus", "ratio", "fine detail over detail twice as coarse, where the image is dark: 0.66 or more is sharp"),
     Column("quality", "word", "good, empty, blurred, inflamed, or not a smear"),
 )

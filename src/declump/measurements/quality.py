@@ -16,7 +16,7 @@ DARKER = 0.92
 """Only what is darker than this share of the background is looked at: the background itself has no detail."""
 MIN_FOCUS = 0.46
 """Sharp frames of ISBI, Cervix93 and colour smears have 0.66 or more; blurred by a tenth of a nucleus 0.42 to 0.55."""
-MANY_LEUKOCYTES = 0.6
+MANY_LEUKOCYTES = 0.8
 """Share of leukocytes among leukocytes and cells from which an image counts as inflamed."""
 ENOUGH = 10
 """With fewer leukocytes than this an image is not inflamed; with fewer cells, nothing is said of their mean."""
@@ -27,7 +27,7 @@ GOOD = "good"
 VERDICTS = {
     "empty": "no cell was found in it",
     "blurred": "it is out of focus, so that outlines and nuclei are uncertain",
-    "inflamed": "leukocytes outnumber the cells, so that many cells are covered and counts are uncertain",
+    "inflamed": "leukocytes outnumber the cells by far, so that many cells are covered and counts are uncertain",
     "not a smear": "its cells look like none that declump knows; results are not to be trusted",
 }
 """What may be wrong with an image, with a sentence for people."""

@@ -1,4 +1,4 @@
-"""What is left when the cells are found: spots that are no nuclei, told apart by size and darkness."""
+"""What is left when the cells are found: spots that are no nuclei, told apart by their contrast."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from scipy import ndimage
 from declump.records.others import LEUKOCYTE, OTHER, Others
 from declump.records.regions import Regions, seeds_from_labels
 
-DARK = 0.55
-"""Mean luminance, relative to the background, up to which a spot is as dark as a leukocyte."""
+MAX_LIGHT = 0.7
+"""Most light, relative to that through the ring round it, that a leukocyte lets through."""
+RING = 5
+"""Width of that ring in pixels."""
 
 
 def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others | None:
@@ -25,13 +27,27 @@ def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others |
     """
     if regions.candidate_probability is None or regions.candidates is None:
         return None
-    numbers = np.arange(1, len(regions.candidate_probability) + 1)
-    areas = np.bincount(regions.candidates.ravel(), minlength=numbers.size + 1)[1:].astype(np.float64)
-    light = np.asarray(ndimage.mean(luminance, regions.candidates, numbers)) if numbers.size else np.empty(0)
-    said = ("",) * numbers.size if regions.settled is None else regions.settled.kinds
+    areas = np.bincount(regions.candidates.ravel(), minlength=len(regions.candidate_probability) + 1)[1:]
+    light = _measure_light(regions, luminance)
+    said = ("",) * len(light) if regions.settled is None else regions.settled.kinds
     return Others(
         seeds_from_labels(regions.candidates),
-        areas,
+        areas.astype(np.float64),
         regions.candidate_probability,
-        tuple(kind or (LEUKOCYTE if value <= DARK else OTHER) for kind, value in zip(said, light, strict=True)),
+        tuple(kind or (LEUKOCYTE if value <= MAX_LIGHT else OTHER) for kind, value in zip(said, light, strict=True)),
     )
+
+
+def _measure_light(regions: Regions, luminance: NDArray[np.float32]) -> list[float]:
+    """Mean luminance of every candidate over the median of the ring round it, nuclei and candidates left out."""
+    labels = regions.candidates
+    assert labels is not None
+    light = []
+    for number, box in enumerate(ndimage.find_objects(labels), start=1):
+        window = tuple(slice(max(side.start - RING, 0), side.stop + RING) for side in box)
+        own = labels[window] == number
+        ring = ndimage.binary_dilation(own, iterations=RING) & (labels[window] == 0) & (regions.nuclei[window] == 0)
+        grey = luminance[window]
+        around = float(np.median(grey[ring])) if ring.any() else 1.0
+        light.append(float(grey[own].mean()) / max(around, 1e-6))
+    return light

@@ -25,7 +25,7 @@ class Others:
     probability : (M,) float64
         Probability that it is the nucleus of a cell after all.
     kinds : tuple of str
-        ``"leukocyte"`` for what is as dark and as small as one, ``"other"`` for debris, folds and faint spots.
+        ``"leukocyte"`` for what is much darker than what surrounds it, ``"other"`` for folds, debris and faint spots.
     """
 
     places: NDArray[np.float64]

@@ -46,8 +46,8 @@ def describe(name: str) -> dict[str, Any]:
     }
 
 
-def all_cells(results: Sequence[ImageResult]) -> dict[str, Any]:
-    """Columns and measurements of all cells, and the colours to draw them with."""
+def all_cells(results: Sequence[ImageResult], min_confidence: float = 0.0) -> dict[str, Any]:
+    """Columns and measurements of all cells, the colours to draw them with, and what the page shows at first."""
     names = list(results[0].measurements.cells) if results else []
     columns = [describe(name) for name in names]
     for column in columns:
@@ -67,6 +67,7 @@ def all_cells(results: Sequence[ImageResult]) -> dict[str, Any]:
         "categories": [_css(colour) for colour in pictures.COLOURS],
         "ramp": [list(colour) for colour in pictures.RAMP],
         "unknown": _css(pictures.UNKNOWN),
+        "filter": {"name": "confidence", "least": min_confidence} if min_confidence > 0 and names else None,
     }
 
 

@@ -12,6 +12,8 @@ from declump.report.content import describe
 from declump.report.results import ImageResult
 
 BINS = 20
+OUTLIER = 3.0
+"""Distances of the quartiles, from them on, beyond which a value would flatten the histogram of all others."""
 WIDTH, HEIGHT = 240, 80
 """Size of the bars in pixels."""
 _MEASURED = ("area_um2", "area_px2", "nucleus_to_cytoplasm_area_ratio", "overlap_degree", "confidence")
@@ -41,7 +43,7 @@ def _figure(column: dict[str, str], numbers: np.ndarray) -> str:
     if not known.size:
         return f'<figure title="{meaning}"><figcaption>{label}</figcaption><p>no value{missing}</p></figure>'
     low, high = _limits(known, column["meaning"].endswith("[0 to 1]"))
-    counts, _ = np.histogram(known, BINS, (low, high))
+    counts, _ = np.histogram(np.clip(known, low, high), BINS, (low, high))
     step, tallest = WIDTH / BINS, counts.max()
     bars = "".join(
         f'<rect x="{index * step + 0.5:g}" y="{HEIGHT * (1 - count / tallest):.1f}" width="{step - 1:g}" '
@@ -52,6 +54,10 @@ def _figure(column: dict[str, str], numbers: np.ndarray) -> str:
     )
     median = float(np.median(known))
     at = WIDTH * (median - low) / (high - low)
+    ends = (
+        f"{'≤ ' if known.min() < low else ''}{readable(low)}",
+        f"{'≥ ' if known.max() > high else ''}{readable(high)}",
+    )
     said = f"median {readable(median)} of {known.size}{missing}"
     return (
         f'<figure title="{meaning}"><figcaption>{label}: {said}</figcaption>'
@@ -59,14 +65,20 @@ def _figure(column: dict[str, str], numbers: np.ndarray) -> str:
         f'aria-label="Histogram of {label}, {said}">{bars}'
         f'<line class="axis" x1="0" x2="{WIDTH}" y1="{HEIGHT}" y2="{HEIGHT}"/>'
         f'<line class="median" x1="{at:.1f}" x2="{at:.1f}" y1="0" y2="{HEIGHT}"/>'
-        f'<text x="0" y="{HEIGHT + 13}">{readable(low)}</text>'
-        f'<text x="{WIDTH}" y="{HEIGHT + 13}" text-anchor="end">{readable(high)}</text></svg></figure>'
+        f'<text x="0" y="{HEIGHT + 13}">{ends[0]}</text>'
+        f'<text x="{WIDTH}" y="{HEIGHT + 13}" text-anchor="end">{ends[1]}</text>'
+        "</svg></figure>"
     )
 
 
 def _limits(known: np.ndarray, share: bool) -> tuple[float, float]:
-    """Ends of the axis: 0 and 1 for shares, else those of the values."""
+    """Ends of the axis: 0 and 1 for shares, else those of the values but for outliers, which the last bars hold.
+
+    An outlier lies farther from the quartiles than three times their distance.
+    """
     if share:
         return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
+    first, third = (float(value) for value in np.quantile(known, [0.25, 0.75]))
+    reach = OUTLIER * (third - first)
+    low, high = max(float(known.min()), first - reach), min(float(known.max()), third + reach)
     return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -7,7 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const find = (selector) => document.querySelector(selector);
 const content = (id) => JSON.parse(document.getElementById(id).textContent);
 
-const { columns, images, categories, ramp, unknown } = content("cells-data");
+const { columns, images, categories, ramp, unknown, filter: asked } = content("cells-data");
 const cells = [];
 const cellsOf = images.map((image, number) =>
   image.colours.map((category, index) => {
@@ -22,6 +22,7 @@ let rows = ROWS;
 let chosen = null; // Column to colour by; null for a colour of its own for each cell.
 let range = null;
 let lit = null;
+let filter = { column: null, least: null, most: null };
 
 // Values
 
@@ -87,6 +88,21 @@ function colourBy(column) {
   for (const cell of cells) if (cell.group) cell.group.style.color = colour(cell);
 }
 
+// Filter
+
+// What is not known passes only where nothing is asked of the column.
+function passes(cell) {
+  if (filter.column === null || (filter.least === null && filter.most === null)) return true;
+  const given = value(cell, filter.column);
+  return given !== null && given >= (filter.least ?? -Infinity) && given <= (filter.most ?? Infinity);
+}
+
+function filterBy(column, least, most) {
+  filter = { column, least, most };
+  for (const cell of cells) cell.group?.classList.toggle("out", !passes(cell));
+  fillTable();
+}
+
 // Pictures
 
 function path(points, closed) {
@@ -131,6 +147,7 @@ function draw(number) {
     cell.seed = outline.seed;
     cell.group = cellGroup(cell, outline, Math.max(width, height) / 55);
     cell.group.style.color = colour(cell);
+    cell.group.classList.toggle("out", !passes(cell));
     svg.append(cell.group);
   });
   svg.addEventListener("pointermove", (event) => {
@@ -219,7 +236,9 @@ function compared(one, other) {
 
 function fillTable() {
   const { label } = columns[sorting.column];
-  find("#cells caption").textContent = `${cells.length} cells by ${label}, ${sorting.descending ? "falling" : "rising"}`;
+  order = cells.filter(passes).sort(compared);
+  const number = order.length < cells.length ? `${order.length} of ${cells.length}` : cells.length;
+  find("#cells caption").textContent = `${number} cells by ${label}, ${sorting.descending ? "falling" : "rising"}`;
   const head = made("tr");
   columns.forEach(({ label, meaning, kind, shown }, column) => {
     if (!shown) return;
@@ -231,7 +250,6 @@ function fillTable() {
     head.append(cell);
   });
   find("#cells thead").replaceChildren(head);
-  order = [...cells].sort(compared);
   fillBody();
 }
 
@@ -246,8 +264,8 @@ function fillBody() {
     return cell.row;
   });
   find("#cells tbody").replaceChildren(...lines);
-  find("#more").hidden = rows >= cells.length;
-  find("#more").textContent = `Show all ${cells.length} rows`;
+  find("#more").hidden = rows >= order.length;
+  find("#more").textContent = `Show all ${order.length} rows`;
 }
 
 // One row at a time is in the order of the tab key; arrows go from row to row.
@@ -288,7 +306,8 @@ find("#more").addEventListener("click", () => {
 
 columns.forEach((column, index) => {
   if (column.kind !== "text" && column.name !== "id")
-    find("#colour").append(made("option", { value: index, title: column.meaning }, column.label));
+    for (const list of ["#colour", "#filter"])
+      find(list).append(made("option", { value: index, title: column.meaning }, column.label));
   const box = made("input", { type: "checkbox", checked: column.shown });
   box.addEventListener("change", () => {
     column.shown = box.checked;
@@ -299,6 +318,18 @@ columns.forEach((column, index) => {
 find("#colour").addEventListener("change", (event) =>
   colourBy(event.target.value === "" ? null : Number(event.target.value)),
 );
+const limit = (selector) => (find(selector).value === "" ? null : Number(find(selector).value));
+function heedFilter() {
+  const column = find("#filter").value;
+  filterBy(column === "" ? null : Number(column), limit("#least"), limit("#most"));
+}
+for (const selector of ["#filter", "#least", "#most"])
+  for (const event of ["input", "change"]) find(selector).addEventListener(event, heedFilter);
+if (asked) {
+  filter = { column: columns.findIndex(({ name }) => name === asked.name), least: asked.least, most: null };
+  find("#filter").value = filter.column;
+  find("#least").value = asked.least;
+}
 for (const box of document.querySelectorAll("input[data-class]"))
   box.addEventListener("change", () => document.body.classList.toggle(box.dataset.class, box.checked));
 for (const image of document.querySelectorAll(".image")) {

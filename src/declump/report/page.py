@@ -30,6 +30,7 @@ def write_report(
     folder: str | Path,
     *,
     images: str | Path | None = None,
+    min_confidence: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Make one page of all results in a folder; it needs no other file, and no network.
@@ -43,6 +44,8 @@ def write_report(
     images : str or Path, optional
         Folder with the original images, each of the name of its results. By default their paths are taken from
         ``run.json``; where there is no original, the page shows ``overlay.png``.
+    min_confidence : float
+        Confidence from which on cells are shown at first; in the page any column can be filtered.
     progress : callable, optional
         Called with the number of images done and in all.
 
@@ -77,7 +80,7 @@ def write_report(
     known = {*names, *(name for name, _ in failures)}
     gone = [image.name for image in run.images if image.name not in known]
     failures += [(name, "its results are not in the folder any more") for name in gone]
-    write_atomically(folder / NAME, _page(folder.resolve().name, run, results, failures))
+    write_atomically(folder / NAME, _page(folder.resolve().name, run, results, failures, min_confidence))
     return folder / NAME
 
 
@@ -94,14 +97,16 @@ def _run(folder: Path, places: Sequence[Path]) -> RunSummary:
     return replace(run, images=tuple(image for image in run.images if image.name == name))
 
 
-def _page(title: str, run: RunSummary, results: Sequence[ImageResult], failures: Sequence[Failure]) -> str:
+def _page(
+    title: str, run: RunSummary, results: Sequence[ImageResult], failures: Sequence[Failure], min_confidence: float
+) -> str:
     parts = resources.files("declump.report")
     template, style, script = ((parts / f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     cells = sum(len(result.segmentation) for result in results)
     counts = [_count(len(results), "image"), _count(cells, "cell")]
     counts += [f"{len(failures)} failed"] if failures else []
     first = next((number for number, result in enumerate(results) if len(result.segmentation)), 0)
-    blocks = [f'<script type="application/json" id="cells-data">{embed(all_cells(results))}</script>']
+    blocks = [f'<script type="application/json" id="cells-data">{embed(all_cells(results, min_confidence))}</script>']
     blocks += [
         f'<script type="application/json" id="image-{number}">{embed(outlines(result))}</script>'
         for number, result in enumerate(results)

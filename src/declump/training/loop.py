@@ -12,9 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from declump.training.checkpoint import keep, load_network, restore
+from declump.training.pretrained import load_model
 from declump.training.schedule import Curve, Schedule
 
 RATE = 2e-3
+FURTHER_RATE = 5e-4
+"""For a network that has learnt already."""
 DECAY = 1e-3
 CHECK_EVERY = 250
 SHORT_NUMBERS = bool(torch.cpu._is_avx512_bf16_supported())
@@ -74,9 +77,12 @@ def fit(
     network = lesson.network()
     filled = [group for group in groups if group]
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
-    if schedule.start is not None:
+    rate = RATE if schedule.start is None else FURTHER_RATE
+    if schedule.start is not None and schedule.start.suffix == ".onnx":
+        load_model(schedule.start, network, lesson.draw_batch(filled, schedule.size, schedule.seed)[0])
+    elif schedule.start is not None:
         network.load_state_dict(load_network(schedule.start))
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=DECAY)
     mean = copy.deepcopy(network)
     first, steps, checkpoint = 0, schedule.steps, schedule.checkpoint
     curve: Curve = []
@@ -91,7 +97,7 @@ def fit(
 
     for step in range(first, steps):
         for group in optimiser.param_groups:
-            group["lr"] = RATE * min((step + 1) / 100, 0.5 + 0.5 * float(np.cos(np.pi * step / steps)) + 1e-3)
+            group["lr"] = rate * min((step + 1) / 100, 0.5 + 0.5 * float(np.cos(np.pi * step / steps)) + 1e-3)
         network.train()
         windows, *wanted = lesson.draw_batch(filled, schedule.size, schedule.seed * 1_000_003 + step)
         cost = lesson.loss(answer(windows), *wanted)

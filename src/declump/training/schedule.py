@@ -24,7 +24,7 @@ class Schedule:
     seed : int
         What all randomness follows from.
     start : Path, optional
-        Checkpoint of an earlier training whose network this one begins with.
+        Network to begin with: the checkpoint of an earlier training, or the ``.onnx`` file of a model of the same kind.
     checkpoint : Path, optional
         Written every few hundred steps; if it exists, training goes on from there to the same end.
     progress : callable, optional

@@ -6,6 +6,10 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.errors import BROKEN, reason_of
 from declump.io.formats.parts.result import Result
 from declump.io.formats.parts.tables import Columns, columns
 
@@ -39,3 +43,19 @@ def _text(value: Any) -> str:
         return f"'{value}" if value.startswith(_FORMULAS) else value
     # Adding 0 makes a plain 0 of a negative one.
     return f"{value + 0.0:.{DIGITS}g}" if isinstance(value, float) else str(value)
+
+
+def read_column(path: Path, name: str) -> NDArray[np.float64]:
+    """Read a column of numbers from a table; NaN where one is missing.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table or column.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            values = [row[name] for row in csv.DictReader(file)]
+        return np.array([float(value) if value else np.nan for value in values], dtype=np.float64)
+    except (OSError, csv.Error, *BROKEN) as error:
+        raise ValueError(f"{path} has no column {name!r} of numbers ({reason_of(error)})") from error
