@@ -20,6 +20,7 @@ WITHOUT_A_MODULE = {
     "pipelines/test_real_data.py": "accuracy on real cells, end to end",
     "training/test_train.py": "two trainings with one test: regions and rays",
     "report/test_browser.py": "the page with its script, in a browser",
+    "review/test_browser.py": "the page with its scripts, in a browser",
 }
 """Tests of several modules or of a whole, with what they are about."""
 FILES = sorted(path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py") if path.parent != TESTS)

@@ -10,6 +10,7 @@ from . import (
     pictures,
     report,
     research,
+    review,
     simulate,
     training,
 )
@@ -17,7 +18,7 @@ from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
 from .measurements import Measurements, measure
-from .pipelines.cells import segment
+from .pipelines.cells import segment, settle
 from .pipelines.nuclei import segment_nuclei
 from .pipelines.objects import split
 from .pipelines.seeds import find_seeds
@@ -58,10 +59,12 @@ __all__ = [
     "pictures",
     "report",
     "research",
+    "review",
     "score",
     "seeds_from_labels",
     "segment",
     "segment_nuclei",
+    "settle",
     "shape_examples",
     "simulate",
     "split",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
@@ -24,6 +25,7 @@ from declump.io.results import earlier_files
 from declump.measurements import measure
 from declump.measurements.quality import VERDICTS
 from declump.methods import two_discs
+from declump.records.segmentation import Segmentation
 from declump.regions.find import find_regions
 
 RECORD = "summary.json"
@@ -52,16 +54,61 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
     models = options.model_digests()
     check_memory(source.path, read_size(source.path, page=source.page), free_memory())
     picture = read_image(source.path, page=source.page)
-    pixel_size, origin = _pixel_size(source.path, options)
+    pixel_size, origin = find_pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         result = options.segment(picture, options.region_options(pixel_size))
-    measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+    warned = [str(warning.message) for warning in said]
+    return store_image(source, options, folder, picture, result, pixel_size=(pixel_size, origin), models=models,
+                       warned=warned)  # fmt: skip
+
+
+def store_image(
+    source: Source,
+    options: Options,
+    folder: Path,
+    picture: NDArray[Any],
+    result: Segmentation,
+    *,
+    pixel_size: tuple[float | None, str | None],
+    models: Mapping[str, str | None],
+    warned: Sequence[str] = (),
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Measure the cells of one image, and write them into a folder that is whole or not there.
+
+    Parameters
+    ----------
+    source : Source
+    options : Options
+    folder : Path
+        Results in it are replaced.
+    picture : (H, W[, channels])
+    result : Segmentation
+    pixel_size : (float, str)
+        Micrometres a pixel, and who said so; None where that is not known.
+    models : mapping of str to str
+        See :meth:`Options.model_digests`.
+    warned : sequence of str
+        What was warned of on the way.
+    columns : mapping of str to sequence, optional
+        More columns of the table of cells.
+    facts : mapping, optional
+        More entries of the record.
+
+    Returns
+    -------
+    dict
+        What ``summary.json`` holds.
+    """
+    size, origin = pixel_size
+    measured = measure(result, picture, prior=options.prior, pixel_size=size)
     sure = measured.cells["confidence"] >= options.min_confidence
     if not sure.all():
         result = result.keep(sure)
-        measured = measure(result, picture, prior=options.prior, pixel_size=pixel_size)
+        measured = measure(result, picture, prior=options.prior, pixel_size=size)
     doubts = [VERDICTS[measured.image["quality"]]] if measured.image["quality"] in VERDICTS else []
     record: dict[str, Any] = {
         "format": _FORMAT,
@@ -69,13 +116,15 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         "path": source.shown_path,
         "page": source.page,
         "sha256": file_digest(source.path),
-        "models": models,
-        "pixel_size": pixel_size,
+        "models": dict(models),
+        "pixel_size": size,
         "pixel_size_from": origin,
-        "warnings": [*(str(warning.message) for warning in said), *doubts],
+        "warnings": [*warned, *doubts],
         "cells_left_out": int(np.count_nonzero(~sure)),
         "image": {name: plain(value) for name, value in measured.image.items()},
+        **(facts or {}),
     }
+    cells = {**measured.cells, **{name: np.asarray(values)[sure] for name, values in (columns or {}).items()}}
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
         write_results(
@@ -83,7 +132,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
             draft,
             image=picture,
             formats=options.formats,
-            measurements=measured.cells,
+            measurements=cells,
             others=options.others,
             numbers=options.numbers,
             picture=source.path.name,
@@ -191,7 +240,7 @@ def as_text(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _pixel_size(path: Path, options: Options) -> tuple[float | None, str | None]:
+def find_pixel_size(path: Path, options: Options) -> tuple[float | None, str | None]:
     """Micrometres a pixel, and who said so."""
     if options.pixel_size is not None:
         return options.pixel_size, GIVEN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,21 @@ class Options:
     def record(self) -> dict[str, Any]:
         """Give all options as JSON has them."""
         return {**asdict(self), "formats": list(self.formats)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Options:
+        """Read options as JSON has them; what is not named is as by default.
+
+        Raises
+        ------
+        ValueError
+            If an option cannot be.
+        """
+        names = {field.name for field in fields(cls)}
+        given = {name: value for name, value in record.items() if name in names}
+        if "formats" in given:
+            given["formats"] = tuple(map(str, given["formats"]))
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise ValueError(f"these are no options of a run ({error})") from error

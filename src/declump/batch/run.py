@@ -142,7 +142,6 @@ def _run(
         if record is not None:
             outcomes[source] = Outcome(source, record, earlier=True)
     left = [source for source in sources if source not in outcomes]
-    description = {"version": __version__, "command": command, "settings": options.record()}
 
     def take(outcome: Outcome) -> None:
         outcomes[outcome.source] = outcome
@@ -156,25 +155,39 @@ def _run(
             workers.rehearse()
         try:
             _prepare(out, left)
-            write_atomically(out / RUN_FILE, as_text({**description, "images": [_entry(source) for source in sources]}))
+            begin_run(out, options, sources, command)
             for outcome in list(outcomes.values()):
                 take(outcome)
             for source, answer in workers.answers(left):
                 again = faults.get(source, "")
                 take(Outcome(source, answer.record, answer.reason, answer.seconds, again=again))
             ordered = [outcomes[source] for source in sources]
-            with atomic_file(out / IMAGES_FILE) as draft:
-                write_table(_images_table(ordered), draft)
-            if "coco" in options.formats:
-                write_coco_file([one.source for one in ordered if one.record is not None], out)
-            write_atomically(
-                out / RUN_FILE, as_text({**description, "images": [_entry(one.source, one) for one in ordered]})
-            )
+            write_run(out, options, ordered, command)
         except BaseException:
             workers.stop()
             _remove_drafts(out, left)
             raise
     return ordered
+
+
+def begin_run(out: Path, options: Options, sources: Sequence[Source], command: str) -> None:
+    """Write what ``run.json`` tells of a run before any of its images is done."""
+    images = [describe_image(source) for source in sources]
+    write_atomically(out / RUN_FILE, as_text({**_describe_run(options, command), "images": images}))
+
+
+def write_run(out: Path, options: Options, outcomes: Sequence[Outcome], command: str) -> None:
+    """Write what ``run.json`` and ``images.csv`` tell of a run that has come to its end."""
+    with atomic_file(out / IMAGES_FILE) as draft:
+        write_table(_images_table(outcomes), draft)
+    if "coco" in options.formats:
+        write_coco_file([outcome.source for outcome in outcomes if outcome.record is not None], out)
+    images = [describe_image(outcome.source, outcome) for outcome in outcomes]
+    write_atomically(out / RUN_FILE, as_text({**_describe_run(options, command), "images": images}))
+
+
+def _describe_run(options: Options, command: str) -> dict[str, Any]:
+    return {"version": __version__, "command": command, "settings": options.record()}
 
 
 def _earlier(out: Path, options: Options, resume: bool) -> list[str] | None:
@@ -232,7 +245,7 @@ def _remove_drafts(out: Path, sources: Iterable[Source]) -> None:
         remove_drafts(place)
 
 
-def _entry(source: Source, outcome: Outcome | None = None) -> dict[str, Any]:
+def describe_image(source: Source, outcome: Outcome | None = None) -> dict[str, Any]:
     """Give what ``run.json`` tells of an image; nothing in it depends on how long that took."""
     record = (outcome and outcome.record) or {}
     return {

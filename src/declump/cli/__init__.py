@@ -12,7 +12,20 @@ from typing import Annotated, NoReturn
 import typer
 
 from declump import __version__
-from declump.cli import compare, demo, evaluate, evolve, info, report, reproduce, segment, simulate, split, train
+from declump.cli import (
+    compare,
+    demo,
+    evaluate,
+    evolve,
+    info,
+    report,
+    reproduce,
+    review,
+    segment,
+    simulate,
+    split,
+    train,
+)
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
 from declump.errors import sentence
 
@@ -28,6 +41,8 @@ app.command()(evolve.evolve)
 app.command()(split.split)
 app.command()(simulate.simulate)
 app.command()(report.report)
+app.command(name="open")(review.open_review)
+app.command()(review.replay)
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)

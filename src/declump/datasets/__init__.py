@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects
+from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects, results
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
@@ -18,6 +18,7 @@ __all__ = [
     "objects",
     "read",
     "read_marked",
+    "results",
 ]
 
 
@@ -31,7 +32,8 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         in the ISBI 2015 challenge, which is also our own layout (:mod:`declump.datasets.isbi2015`); or pictures and
         their COCO file (:mod:`declump.datasets.coco`), called ``annotations.json`` or the only ``.json`` in the folder
         and no frames beside it; or one folder a picture with a mask an object (:mod:`declump.datasets.objects`); or
-        label images and nothing else (:mod:`declump.datasets.labels`). The path of a ``.json`` file itself is read as a
+        label images and nothing else (:mod:`declump.datasets.labels`); or results that were reviewed
+        (:mod:`declump.datasets.results`). The path of a ``.json`` file itself is read as a
         COCO file.
 
     Returns
@@ -50,6 +52,8 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         return coco.read(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
+    if results.is_results(folder):
+        return results.read_results(folder)
     if (folder / isbi2014.IMAGES_FILE).exists():
         return isbi2014.read(folder)
     if (folder / "annotations.json").is_file():

@@ -50,19 +50,28 @@ class RayProposer:
     _answers: dict[bytes, Floats] = field(default_factory=dict, init=False, repr=False)
     _smooth: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
-    def propose(self, regions: Regions) -> Evidence:
-        """Propose the whole outline of every cell of regions of the image; see :func:`propose_rays`."""
+    def propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
+        """Propose the whole outline of every cell of regions of the image, or of some; see :func:`propose_rays`."""
         model = open_model(model_path(self.model, "rays.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
-        known = regions.diameter if self.diameter is None else self.diameter
-        view = layout.view(resolution(regions.nuclei, layout.nucleus_diameter) if known is None else known)
+        view = layout.view(self._find_diameter(regions, layout))
         around = self._surroundings(regions, view.step)
-        output = np.empty((len(regions.seeds), 2, layout.angles))
-        for index, seed in enumerate(regions.seeds):
+        chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
+        output = np.empty((len(chosen), 2, layout.angles))
+        for row, index in enumerate(chosen.tolist()):
             others = _near_seeds(regions.seeds, index, view)
-            output[index] = self._answer(model, sample_window(around, seed, index + 1, others, view))
+            output[row] = self._answer(model, sample_window(around, regions.seeds[index], index + 1, others, view))
         return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
+
+    def find_diameter(self, regions: Regions) -> float:
+        """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
+        model = open_model(model_path(self.model, "rays.onnx"), "ray model")
+        return self._find_diameter(regions, WindowLayout.from_card(model.card))
+
+    def _find_diameter(self, regions: Regions, layout: WindowLayout) -> float:
+        known = regions.diameter if self.diameter is None else self.diameter
+        return resolution(regions.nuclei, layout.nucleus_diameter) if known is None else known
 
     def _surroundings(self, regions: Regions, step: float) -> Surroundings:
         if step not in self._smooth:

@@ -131,7 +131,7 @@ def evolve(
     for clump in clumps:
         known = None if earlier is None else _find_unchanged(clump, pixels[clump.cells], earlier)
         if known is None:
-            radii[clump.cells], record = _evolve_one(clump, prior, chosen, size, evidence, solver)
+            radii[clump.cells], record = evolve_one(clump, prior, chosen, size, evidence, solver)
         else:
             radii[clump.cells], record = known
         owner[clump.cells] = clump.label
@@ -150,7 +150,7 @@ def evolve(
     return Segmentation((mask.shape[0], mask.shape[1]), pixels.astype(np.float64), radii, owner, tuple(records))
 
 
-def _evolve_one(
+def evolve_one(
     clump: Clump, prior: ShapePrior, settings: Settings, scale: float, evidence: Evidence | None, solver: Solver
 ) -> tuple[Floats, ClumpRecord]:
     """Outlines (n, K) of the n cells of a clump, and how it was explained."""

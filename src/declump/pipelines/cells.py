@@ -7,19 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import evolve, find_prior, find_settings
+from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
 from declump.pipelines.others import collect_others
+from declump.pipelines.settled import SettledEvolution, segment_settled
 from declump.records.evidence import Evidence
-from declump.records.regions import Regions
+from declump.records.regions import Regions, Settled
 from declump.records.segmentation import Segmentation
 from declump.regions.channels import ImageChannels
 from declump.regions.find import get_regions
@@ -51,7 +52,7 @@ def segment(
         Bright-field image: uint8, uint16, bool or float.
     regions : Regions, RegionOptions, str or Path
         Where there is any cell and where the nuclei are; or how to find that: options, or the ``model`` of
-        :func:`declump.find_regions`.
+        :func:`declump.find_regions`. Of settled regions (:func:`settle`) exactly their cells are evolved.
     evidence : Evidence or str, optional
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
         proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
@@ -78,36 +79,135 @@ def segment(
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last. Where a
         judge looked, with ``nucleus_probability``, and with what is no nucleus in ``others``.
     """
-    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus)
-    picture = ImageChannels(np.asanyarray(image))
-    found = get_regions(picture, regions if isinstance(regions, Regions) else options)
-    settings = find_settings(setting)
-    prior = find_prior(prior, settings)
-    if evidence is None:
-        evidence = DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump"
-    if isinstance(evidence, str):
-        proposer = RayProposer(picture, rays, options.diameter)
-        if "rays" in evidence:
-            found = confirm_candidates(found, proposer, min_nucleus=options.min_nucleus)
-            found = join_nuclei_of_one_cell(found, proposer)
-        known = collect_evidence(found, evidence, proposer)
-    else:
-        known = evidence
-    result = evolve(found.clump, found.seeds, evidence=known, prior=prior, setting=setting, progress=progress)
-    if known is not None and known.radii is not None:
-        seeds = found.seeds
-        if found.candidate_probability is None:
-            seeds = np.vstack([seeds, find_missing_seeds(result, found.clump)])
-        else:
-            found = find_missing_nuclei(result, found, min_nucleus=options.min_nucleus)
-            seeds = found.seeds
-        if len(seeds) > len(result):
-            known = known.add_unknown(len(seeds) - len(result))
-            result = evolve(found.clump, seeds, evidence=known, prior=prior, setting=setting, earlier=result)
-    return replace(
-        result,
-        nuclei=found.nuclei,
-        second_nuclei=find_second_nuclei(found.nuclei),
-        nucleus_probability=found.nucleus_probability,
-        others=collect_others(found, picture.channels[0]),
+    return _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus).run(
+        progress
     )
+
+
+def settle(
+    image: ArrayLike,
+    *,
+    regions: Regions | RegionOptions | str | Path = "default",
+    evidence: str | None = None,
+    rays: str | Path = "default",
+    prior: ShapePrior | str | Path = "default",
+    setting: str | Settings = "joint",
+    pixel_size: float | None = None,
+    diameter: float | None = None,
+    judge: str | Path | None = None,
+    min_nucleus: float | None = None,
+) -> Regions:
+    """Find the regions of an image as :func:`segment` does, for a person to correct them.
+
+    ``segment(image, regions=settled)`` then evolves exactly the cells they hold: none is added, and their size does not
+    follow from their number, so that a correction changes the clump it is made in and no other.
+
+    Parameters
+    ----------
+    image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus
+        See :func:`segment`, which is to be called with the same.
+
+    Returns
+    -------
+    Regions
+        With ``settled``. Cells that only the evolution showed to be missing are among them, seen by the network, too.
+    """
+    stages = _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus)
+    return stages.find_settled()
+
+
+class _Stages:
+    """The stages of :func:`segment`, in order; its arguments are those of that function."""
+
+    def __init__(
+        self,
+        image: ArrayLike,
+        regions: Regions | RegionOptions | str | Path,
+        evidence: Evidence | str | None,
+        rays: str | Path,
+        prior: ShapePrior | str | Path,
+        setting: str | Settings,
+        pixel_size: float | None,
+        diameter: float | None,
+        judge: str | Path | None,
+        min_nucleus: float | None,
+    ) -> None:
+        self.options = to_region_options(
+            regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus
+        )
+        self.picture = ImageChannels(np.asanyarray(image))
+        self.regions = get_regions(self.picture, regions if isinstance(regions, Regions) else self.options)
+        self.settings = find_settings(setting)
+        self.prior = find_prior(prior, self.settings)
+        if evidence is None:
+            evidence = DEFAULT_EVIDENCE if self.settings.ray_weight > 0 else "clump"
+        self.evidence = evidence
+        self.proposer = RayProposer(self.picture, rays, self.options.diameter)
+
+    def run(self, progress: Callable[[int, int], None] | None) -> Segmentation:
+        """Find the cells."""
+        if self.regions.settled is not None:
+            return segment_settled(self.settled_evolution(), self.regions, progress=progress)
+        found, seeds, known, result = self._find_first(progress)
+        if len(seeds) > len(result) and known is not None:
+            known = known.add_unknown(len(seeds) - len(result))
+            result = evolve(found.clump, seeds, evidence=known, prior=self.prior, setting=self.settings, earlier=result)
+        return replace(
+            result,
+            nuclei=found.nuclei,
+            second_nuclei=find_second_nuclei(found.nuclei),
+            nucleus_probability=found.nucleus_probability,
+            others=collect_others(found, self.picture.channels[0]),
+        )
+
+    def _find_first(
+        self, progress: Callable[[int, int], None] | None
+    ) -> tuple[Regions, NDArray[np.float64], Evidence | None, Segmentation]:
+        """Regions with all nuclei, the seeds of all cells, evidence and result of those that were seen at first."""
+        found = self.regions
+        if isinstance(self.evidence, str):
+            if "rays" in self.evidence:
+                found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
+                found = join_nuclei_of_one_cell(found, self.proposer)
+            known = collect_evidence(found, self.evidence, self.proposer)
+        else:
+            known = self.evidence
+        result = evolve(
+            found.clump, found.seeds, evidence=known, prior=self.prior, setting=self.settings, progress=progress
+        )
+        seeds = found.seeds
+        if known is not None and known.radii is not None:
+            if found.candidate_probability is None:
+                seeds = np.vstack([seeds, find_missing_seeds(result, found.clump)])
+            else:
+                found = find_missing_nuclei(result, found, min_nucleus=self.options.min_nucleus)
+                seeds = found.seeds
+        return found, seeds, known, result
+
+    def find_settled(self) -> Regions:
+        """Find all cells, and settle them."""
+        if not isinstance(self.evidence, str):
+            raise ValueError("regions are settled with evidence by name, not with one's own; give its name")
+        if self.regions.settled is not None:
+            return self.regions
+        found, seeds, _, first = self._find_first(None)
+        diameter = self.proposer.find_diameter(found) if "rays" in self.evidence else found.diameter
+        found = replace(found, diameter=diameter)
+        areas = np.bincount(found.nuclei.ravel(), minlength=1)[1:]
+        settled = Settled(
+            found,
+            self.proposer.propose(found) if "rays" in self.evidence else None,
+            scale_of(first, self.prior),
+            float(areas.sum() / max(areas.size, 1)),
+            seeds[len(found.seeds) :],
+            kinds=("",) * (0 if found.candidates is None else int(found.candidates.max(initial=0))),
+        )
+        return replace(found, settled=settled)
+
+    def settled_evolution(self) -> SettledEvolution:
+        """Give what evolves settled regions."""
+        if not isinstance(self.evidence, str):
+            raise ValueError("settled regions have their evidence; give none beside it, or the name of its kind")
+        return SettledEvolution(
+            self.proposer, self.prior, self.settings, "rays" in self.evidence, "layers" in self.evidence
+        )

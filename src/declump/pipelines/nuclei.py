@@ -80,6 +80,7 @@ def evolve_nuclei(
     *,
     prior: ShapePrior | str | Path = "nucleus",
     joined: bool = False,
+    mean_area: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
     """Evolve the nuclei of a label image into whole ones.
@@ -91,6 +92,8 @@ def evolve_nuclei(
     prior : ShapePrior, str or Path
     joined : bool
         Only nuclei that touch others: the rest gets empty outlines.
+    mean_area : float, optional
+        Usual area of a nucleus in square pixels; by default that of all nuclei given.
     progress : callable, optional
 
     Returns
@@ -106,7 +109,7 @@ def evolve_nuclei(
         chosen[_touching(nuclei) - 1] = True
     mask = np.isin(nuclei, np.flatnonzero(chosen) + 1)
     # All nuclei of the image tell how large they are, also where only the joined ones are evolved.
-    area = np.count_nonzero(nuclei) / max(len(seeds), 1)
+    area = np.count_nonzero(nuclei) / max(len(seeds), 1) if mean_area is None else mean_area
     scale = float(np.sqrt(area / contours.area(prior.mean)) / CROWDING) if chosen.any() else None
     loose = widen_for_offset(prior)
     first = evolve(mask, seeds[chosen], prior=loose, setting=SETTING, scale=scale)
@@ -117,12 +120,12 @@ def evolve_nuclei(
     return replace(result, seeds=places, radii=radii, clump=clump)
 
 
-def find_second_nuclei(nuclei: NDArray[np.int32]) -> NDArray[np.int32] | None:
+def find_second_nuclei(nuclei: NDArray[np.int32], mean_area: float | None = None) -> NDArray[np.int32] | None:
     """Number of a second nucleus (H, W) at the pixels of a label image of nuclei that belong to two; None for no pixel.
 
     A pixel in three nuclei names the lowest number beside its own.
     """
-    whole = evolve_nuclei(nuclei, joined=True)
+    whole = evolve_nuclei(nuclei, joined=True, mean_area=mean_area)
     second = np.zeros_like(nuclei)
     for index, crop in enumerate(whole.crops):
         box = crop.box

@@ -29,11 +29,12 @@ def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others |
         return None
     areas = np.bincount(regions.candidates.ravel(), minlength=len(regions.candidate_probability) + 1)[1:]
     light = _measure_light(regions, luminance)
+    said = ("",) * len(light) if regions.settled is None else regions.settled.kinds
     return Others(
         seeds_from_labels(regions.candidates),
         areas.astype(np.float64),
         regions.candidate_probability,
-        tuple(LEUKOCYTE if value <= MAX_LIGHT else OTHER for value in light),
+        tuple(kind or (LEUKOCYTE if value <= MAX_LIGHT else OTHER) for kind, value in zip(said, light, strict=True)),
     )
 
 

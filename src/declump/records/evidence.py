@@ -126,7 +126,48 @@ class ProposedLayers:
         return self
 
 
-KINDS: tuple[type[EvidenceKind], ...] = (ProposedRadii, ProposedLayers)
+@dataclass(frozen=True, eq=False)
+class DrawnRadii:
+    """Radii (N, K) in pixels that a person drew, and their standard deviations, infinite where nothing was drawn."""
+
+    drawn: Floats
+    drawn_std: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together."""
+        _check_pair(self)
+        if not (self.drawn_std > 0).all():
+            raise ValueError("drawn_std is more than 0 everywhere: no hand draws exactly")
+
+    def check(self, cells: int, shape: tuple[int, ...]) -> None:
+        """Refuse another number of cells than there are rows."""
+        if len(self.drawn) != cells:
+            raise ValueError(
+                f"drawn radii have one row a seed; given were {len(self.drawn)} rows for {cells} seeds: a cell of "
+                "which nothing is drawn has an infinite drawn_std"
+            )
+
+    def restrict(self, clump: Clump) -> DrawnRadii:
+        """Give the rows of the cells of a clump."""
+        return DrawnRadii(self.drawn[clump.cells], self.drawn_std[clump.cells])
+
+    def stride(self, stride: int) -> DrawnRadii:
+        """Give the radii in pixels that are larger by the stride."""
+        return DrawnRadii(self.drawn / stride, self.drawn_std / stride)
+
+    def resample(self, rays: int) -> DrawnRadii:
+        """Interpolate between the rays; next to a ray that was not drawn nothing is known."""
+        if self.drawn.shape[1] == rays:
+            return self
+        return DrawnRadii(contours.resample(self.drawn, rays), contours.resample(self.drawn_std, rays))
+
+    def add_unknown(self, count: int) -> DrawnRadii:
+        """Add rows with infinite standard deviations."""
+        rows = np.ones((count, self.drawn.shape[1]))
+        return DrawnRadii(np.vstack([self.drawn, rows]), np.vstack([self.drawn_std, np.inf * rows]))
+
+
+KINDS: tuple[type[EvidenceKind], ...] = (ProposedRadii, ProposedLayers, DrawnRadii)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +184,18 @@ class Evidence:
         Expected number of cells at each pixel.
     layers_std : (H, W), optional
         Its standard deviation.
+    drawn : (N, K), optional
+        Radii that a person drew, one row a seed; they go before proposals.
+    drawn_std : (N, K), optional
+        Their standard deviations in pixels; infinite where nothing was drawn.
     """
 
     radii: Floats | None = None
     radii_std: Floats | None = None
     layers: Floats | None = None
     layers_std: Floats | None = None
+    drawn: Floats | None = None
+    drawn_std: Floats | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
@@ -203,7 +250,7 @@ class Evidence:
         return type(self).from_parts([change(part) for part in self.parts])
 
 
-def _check_pair(part: ProposedRadii | ProposedLayers) -> None:
+def _check_pair(part: ProposedRadii | ProposedLayers | DrawnRadii) -> None:
     """Make two arrays, values and standard deviations, contiguous numbers; refuse them if they do not fit together."""
     (name, values), (name_std, std) = (
         (field.name, np.ascontiguousarray(getattr(part, field.name), dtype=np.float64)) for field in fields(part)

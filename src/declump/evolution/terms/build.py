@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 from declump.evolution.settings import Settings
 from declump.evolution.terms.discrepancy import Discrepancy
 from declump.evolution.terms.layers import LayerMisfit, weigh_layers
-from declump.evolution.terms.rays import ExpectedRadii, RayMisfit, expect_nothing, expect_proposals, expect_reach
+from declump.evolution.terms.rays import (
+    ExpectedRadii,
+    RayMisfit,
+    expect_drawn,
+    expect_nothing,
+    expect_proposals,
+    expect_reach,
+)
 from declump.evolution.terms.shape import ShapePrice
 from declump.evolution.terms.term import Term
 from declump.records.clump import Clump
-from declump.records.evidence import Evidence, ProposedLayers, ProposedRadii
+from declump.records.evidence import DrawnRadii, Evidence, ProposedLayers, ProposedRadii
 from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
@@ -68,6 +75,9 @@ def build_terms(
     radii = evidence.find(ProposedRadii)
     if radii is not None and settings.ray_weight > 0:
         expected = expect_proposals(expected, radii.resample(prior.rays), mean_radius, settings)
+    drawn = evidence.find(DrawnRadii)
+    if drawn is not None and settings.ray_weight > 0:
+        expected = expect_drawn(expected, drawn.resample(prior.rays), mean_radius, settings)
     every: list[Term] = [discrepancy, shape, RayMisfit(expected)]
 
     layers = evidence.find(ProposedLayers)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from declump.evolution.energy import ray_misfit, robust_weights
 from declump.evolution.settings import Settings
 from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term
-from declump.records.evidence import ProposedRadii
+from declump.records.evidence import DrawnRadii, ProposedRadii
 from declump.shapes.reach import ReachModel
 
 Floats = NDArray[np.float64]
@@ -64,6 +64,18 @@ def expect_proposals(
         precisions=np.where(known, weight / spread**2, expected.precisions),
         tolerances=np.where(known, settings.robustness * spread, np.inf),
         proposed=np.asarray(known.any(axis=1)),
+    )
+
+
+def expect_drawn(expected: ExpectedRadii, drawn: DrawnRadii, mean_radius: float, settings: Settings) -> ExpectedRadii:
+    """Put what a person drew before all else: it is taken at its word, however far off it is."""
+    known = np.isfinite(drawn.drawn_std)
+    weight = settings.ray_weight * np.pi * mean_radius**2 / known.shape[1]
+    return expected._replace(
+        targets=np.where(known, drawn.drawn, expected.targets),
+        precisions=np.where(known, weight / drawn.drawn_std**2, expected.precisions),
+        tolerances=np.where(known, np.inf, expected.tolerances),
+        proposed=np.asarray(expected.proposed | known.any(axis=1)),
     )
 
 

@@ -1,0 +1,56 @@
+"""``declump open``: look at images and correct their cells in the browser; ``declump replay``: the same edits anew."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import declump
+from declump.cli.terminal import count_of, progress_bar, tell
+
+
+def open_review(
+    given: Annotated[
+        Path, typer.Argument(metavar="IMAGE|FOLDER|RESULTS", help="An image, a folder of images, or a results folder.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Folder of the results; by default beside the images.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on; others can reach all but this one.")] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")] = True,
+) -> None:
+    """Look at images with their cells in the browser, correct what is wrong, and keep the result."""
+    if not declump.review.is_loopback(host):
+        tell(
+            f"warning: with --host {host} other computers can reach the page, and what it sends is not encrypted; "
+            "whoever has the address below can see and change the results"
+        )
+
+    def say(address: str, folder: Path) -> None:
+        typer.echo(f"results   {folder}")
+        typer.echo(f"page      {address}")
+        typer.echo("Ctrl-C ends the review; every edit is kept.")
+        if browser:
+            webbrowser.open(address)
+
+    folder = declump.review.serve(given, out, host=host, port=port, ready=say)
+    unsaved = declump.review.list_unsaved(folder)
+    if unsaved:
+        tell(f"{count_of(len(unsaved), 'image')} with edits that are not in the results yet: 'declump replay {folder}'")
+
+
+def replay(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder that 'declump open' wrote.")],
+    all_: Annotated[bool, typer.Option("--all", help="Also images whose results hold all edits already.")] = False,
+) -> None:
+    """Make all edits of a review again, and write the results that follow from them."""
+    with progress_bar("images") as progress:
+        done = declump.review.replay_results(results, everything=all_, progress=progress)
+    for name, edits, cells in done:
+        typer.echo(f"{name}: {count_of(edits, 'edit')}, {count_of(cells, 'cell')}")
+    if not done:
+        typer.echo("nothing to do: the results hold all edits")

@@ -1,0 +1,96 @@
+"""Reviewed results as data to learn from: the images that a person has corrected, with their cells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump._files import file_digest
+from declump.datasets.annotated import AnnotatedImage
+from declump.io import read, read_image
+
+RUN_FILE, RECORD = "run.json", "summary.json"
+
+
+def is_results(folder: str | Path) -> bool:
+    """Whether a folder holds results of ``declump segment`` or ``declump open``."""
+    return (Path(folder) / RUN_FILE).is_file()
+
+
+def read_results(folder: str | Path) -> Iterator[AnnotatedImage]:
+    """Read the images of a results folder that were reviewed, sorted by name.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Results that were corrected by ``declump open`` and saved.
+
+    Returns
+    -------
+    iterator of AnnotatedImage
+        The images that are marked as reviewed; where none is marked, those with any edit. Cells that were rejected, and
+        cells without an outline, are left out.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no image was reviewed: a model would only learn its own mistakes.
+    ValueError
+        If an image is not the one that was reviewed any more.
+    """
+    folder = Path(folder)
+    records = {path.parent: _read_review(path) for path in sorted(folder.rglob(RECORD))}
+    edited = {place: record for place, record in records.items() if record and record["review"]["edits"]}
+    finished = {place: record for place, record in edited.items() if record["review"]["finished"]}
+    if not edited:
+        raise FileNotFoundError(
+            f"No image in {folder} was reviewed, so there is nothing to learn; correct some with 'declump open'."
+        )
+    chosen = finished or edited
+    return (_read_annotated(place, folder, record) for place, record in chosen.items())
+
+
+def _read_review(path: Path) -> dict[str, Any]:
+    """What ``summary.json`` says, if it tells of a review."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) and isinstance(record.get("review"), dict) else {}
+
+
+def _read_annotated(place: Path, folder: Path, record: dict[str, Any]) -> AnnotatedImage:
+    name = place.relative_to(folder).as_posix()
+    path = _find_image(str(record["path"]), folder)
+    if not path.is_file() or file_digest(path) != record["sha256"]:
+        raise ValueError(f"{name}: the image {record['path']} is gone, or not the one that was reviewed.")
+    result = read(place)
+    keep = np.ones(len(result), dtype=np.bool_)
+    keep[[number - 1 for number in record["review"]["rejected"]]] = False
+    keep &= [crop.area > 0 and result.mask(row)[tuple(result.seeds[row].astype(int))]
+             for row, crop in enumerate(result.crops)]  # fmt: skip
+    kept = result.keep(keep)
+    nuclei = np.zeros(kept.shape, np.int32) if kept.nuclei is None else kept.nuclei
+    image = _to_bytes(read_image(path, page=record["page"]))
+    return AnnotatedImage(name, image, kept.masks, nuclei, kept.seeds)
+
+
+def _find_image(path: str, folder: Path) -> Path:
+    """Where an image of a run is: a relative path is one from where the command ran."""
+    places = [Path(path), folder / path, folder.parent / path]
+    return next((place for place in places if place.is_file()), Path(path))
+
+
+def _to_bytes(image: NDArray[Any]) -> NDArray[np.uint8]:
+    """Give an image as uint8, grey or in three colours; other kinds of numbers keep their range."""
+    pixels = image[..., :3] if image.ndim == 3 and image.shape[2] == 4 else image
+    if pixels.dtype == np.uint8:
+        return np.asarray(pixels, dtype=np.uint8)
+    values = pixels.astype(np.float64)
+    low, high = float(values.min()), float(values.max())
+    return np.asarray(np.rint(255 * (values - low) / max(high - low, 1e-12)), dtype=np.uint8)

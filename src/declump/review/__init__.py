@@ -1,0 +1,19 @@
+"""Review: a person corrects regions, and the clumps they change evolve again; as an object, and as a page."""
+
+from declump.review.edits import EDITS, Edit, read_edit
+from declump.review.opening import serve
+from declump.review.replaying import list_unsaved, replay_results
+from declump.review.server.guard import is_loopback
+from declump.review.session import Session, settle_image
+
+__all__ = [
+    "EDITS",
+    "Edit",
+    "Session",
+    "is_loopback",
+    "list_unsaved",
+    "read_edit",
+    "replay_results",
+    "serve",
+    "settle_image",
+]

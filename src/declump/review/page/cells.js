@@ -1,0 +1,157 @@
+// The cells of the open image: their outlines as paths, where they lie, and what is known of them.
+
+export const COLOURS = ["#e69f00", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#0072b2", "#f0e442"];
+const RAMP = [[68, 1, 84], [71, 45, 123], [59, 82, 139], [44, 114, 142], [33, 145, 140], [40, 174, 128], [94, 201, 98], [173, 220, 48], [253, 231, 37]];
+const UNKNOWN = "#969696";
+
+export function rampColour(share) {
+  if (!Number.isFinite(share)) return UNKNOWN;
+  const place = Math.min(Math.max(share, 0), 1) * (RAMP.length - 1);
+  const low = Math.min(Math.floor(place), RAMP.length - 2);
+  const mixed = RAMP[low].map((part, k) => Math.round(part + (RAMP[low + 1][k] - part) * (place - low)));
+  return `rgb(${mixed.join(",")})`;
+}
+
+function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const radii = new Float32Array(bytes.length / 2);
+  for (let k = 0; k < radii.length; k++) radii[k] = (bytes[2 * k] | (bytes[2 * k + 1] << 8)) / 10;
+  return radii;
+}
+
+const directions = new Map();
+function directionsOf(count) {
+  if (!directions.has(count)) {
+    const angles = Array.from({ length: count }, (_, k) => (2 * Math.PI * k) / count);
+    directions.set(count, [angles.map(Math.cos), angles.map(Math.sin)]);
+  }
+  return directions.get(count);
+}
+
+// Pixel centres are at whole numbers for rows and columns; on the screen a pixel begins there.
+const HALF = 0.5;
+
+export class CellShape {
+  constructor(record) {
+    this.n = record.n;
+    this.verdict = "";
+    this.label = "";
+    this.nucleus = [];
+    this.take(record);
+  }
+
+  take(record) {
+    for (const name of ["verdict", "label", "bare", "clump"]) if (name in record) this[name] = record[name];
+    if (record.seed) this.seed = record.seed;
+    if (record.nucleus) {
+      this.nucleus = record.nucleus;
+      this.nucleusPath = new Path2D();
+      for (const line of record.nucleus) {
+        line.forEach((_, k) => k % 2 || this.nucleusPath[k ? "lineTo" : "moveTo"](line[k] + HALF, line[k + 1] + HALF));
+        this.nucleusPath.closePath();
+      }
+    }
+    if (record.radii) this.outline(unpack(record.radii), record.runs);
+  }
+
+  outline(radii, runs) {
+    this.radii = radii;
+    const [across, down] = directionsOf(radii.length);
+    const x = this.seed[1] + HALF, y = this.seed[0] + HALF;
+    this.reach = radii.reduce((most, radius) => Math.max(most, radius), 0);
+    this.box = [x - this.reach, y - this.reach, x + this.reach, y + this.reach];
+    this.open = new Path2D();
+    this.hidden = new Path2D();
+    this.whole = new Path2D();
+    if (!this.reach) return;
+    const count = radii.length;
+    for (const [first, edges, dashed] of runs || [[0, count, 0]]) {
+      const path = dashed ? this.hidden : this.open;
+      for (let k = first; k <= first + edges; k++) {
+        const ray = k % count;
+        path[k === first ? "moveTo" : "lineTo"](x + radii[ray] * across[ray], y + radii[ray] * down[ray]);
+      }
+    }
+    for (let k = 0; k < count; k++) this.whole[k ? "lineTo" : "moveTo"](x + radii[k] * across[k], y + radii[k] * down[k]);
+    this.whole.closePath();
+  }
+
+  radiusAt(row, column) {
+    const turn = Math.atan2(row - this.seed[0], column - this.seed[1]) / (2 * Math.PI);
+    const count = this.radii.length;
+    return this.radii[((Math.round(turn * count) % count) + count) % count];
+  }
+
+  holds(row, column) {
+    const distance = Math.hypot(row - this.seed[0], column - this.seed[1]);
+    return distance <= this.reach && distance <= this.radiusAt(row, column);
+  }
+}
+
+export class Cells {
+  constructor() {
+    this.clear();
+  }
+
+  clear() {
+    this.shapes = new Map();
+    this.columns = [];
+    this.values = new Map();
+    this.others = [];
+    this.clump = new Path2D();
+  }
+
+  load(image) {
+    this.clear();
+    for (const record of image.cells) this.shapes.set(record.n, new CellShape(record));
+    this.others = image.others;
+    this.takeClump(image.clump);
+  }
+
+  takeClump(lines) {
+    this.clump = new Path2D();
+    for (const line of lines) {
+      line.forEach((_, k) => k % 2 || this.clump[k ? "lineTo" : "moveTo"](line[k] + HALF, line[k + 1] + HALF));
+    }
+  }
+
+  take(record) {
+    const shape = this.shapes.get(record.n);
+    if (shape) shape.take(record);
+    else if (record.seed) this.shapes.set(record.n, new CellShape(record));
+  }
+
+  measured(message) {
+    this.columns = message.columns;
+    this.others = message.others;
+    this.values = new Map(message.numbers.map((n, row) => [n, message.values.map((column) => column[row])]));
+  }
+
+  value(n, name) {
+    const index = this.columns.findIndex((column) => column.name === name);
+    return index < 0 ? null : (this.values.get(n) || [])[index] ?? null;
+  }
+
+  // Of the cells that a point lies in, the one with the nearest seed is meant.
+  at(row, column) {
+    let best = null, least = Infinity;
+    for (const shape of this.shapes.values()) {
+      const distance = Math.hypot(row - shape.seed[0], column - shape.seed[1]);
+      if (distance < least && shape.radii && shape.holds(row, column)) [best, least] = [shape, distance];
+    }
+    return best;
+  }
+
+  nearest(row, column, except) {
+    let best = null, least = Infinity;
+    for (const shape of this.shapes.values()) {
+      const distance = Math.hypot(row - shape.seed[0], column - shape.seed[1]);
+      if (shape.n !== except && distance < least) [best, least] = [shape, distance];
+    }
+    return best;
+  }
+
+  confidence(n) {
+    return this.value(n, "confidence") ?? 1;
+  }
+}

@@ -1,0 +1,449 @@
+"""The regions of an image while a person corrects them: edits in, patches out, so that every edit can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import singledispatchmethod
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.records.regions import Regions, Settled, seeds_from_labels
+from declump.review.edits import (
+    AddSeed,
+    DeleteCell,
+    Edit,
+    FinishImage,
+    JoinNuclei,
+    JudgeCell,
+    LabelCell,
+    MarkSpot,
+    MoveSeed,
+    PaintClump,
+    PartNucleus,
+    PullOutline,
+)
+from declump.review.growing import NEAR, grow_nucleus
+
+RAYS = 360
+"""Directions in which outlines can be drawn."""
+DRAWN_WIDTH = 6
+"""Rays on each side of a pulled one that go with it."""
+
+Box = tuple[slice, slice]
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, eq=False)
+class CellNotes:
+    """What is known of a cell beside its nucleus.
+
+    Attributes
+    ----------
+    bare : (row, column), optional
+        Its seed, if its nucleus is not known.
+    probability : float
+        Of its nucleus.
+    drawn : (360,), optional
+        Radii that a person drew; NaN elsewhere.
+    verdict, label : str
+    """
+
+    bare: tuple[float, float] | None = None
+    probability: float = 1.0
+    drawn: NDArray[np.float64] | None = None
+    verdict: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """What is known of a spot that is no nucleus: its probability to be one, and what it is by the word of a person."""
+
+    probability: float
+    kind: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Pixels of one of the images of a state, before and after an edit."""
+
+    image: str
+    box: Box
+    before: NDArray[np.generic]
+    after: NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an edit changed; ``before`` and ``after`` hold cells and spots by number, None where there was none."""
+
+    edit: Edit
+    patches: tuple[Patch, ...]
+    cells: Mapping[int, tuple[CellNotes | None, CellNotes | None]]
+    spots: Mapping[int, tuple[Spot | None, Spot | None]]
+    done: tuple[bool, bool]
+
+    @property
+    def evolves(self) -> bool:
+        """Whether outlines follow from it."""
+        if self.patches:
+            return True
+        return any(
+            before is None or after is None or before.drawn is not after.drawn or before.bare != after.bare
+            for before, after in self.cells.values()
+        )
+
+
+@dataclass
+class _Draft:
+    """A change that is being made."""
+
+    patches: list[Patch] = field(default_factory=list)
+    cells: dict[int, CellNotes | None] = field(default_factory=dict)
+    spots: dict[int, Spot | None] = field(default_factory=dict)
+    done: bool | None = None
+
+
+class ReviewState:
+    """Clump, nuclei, spots and cells of an image, as corrected so far.
+
+    Numbers of cells and spots stay with them, whatever else is added or deleted; none is given twice.
+
+    Parameters
+    ----------
+    regions : Regions
+        Settled ones, as they were found.
+    luminance : (H, W)
+        Of the image, relative to the background: what nuclei are found in where a person points.
+    """
+
+    def __init__(self, regions: Regions, luminance: NDArray[np.float32]) -> None:
+        if regions.settled is None:
+            raise ValueError("these regions are not settled: give those of declump.settle")
+        self.settled: Settled = regions.settled
+        self.base, self.luminance = regions, luminance
+        self.clump, self.nuclei = regions.clump.copy(), regions.nuclei.copy()
+        self.spots_image = np.zeros_like(self.nuclei) if regions.candidates is None else regions.candidates.copy()
+        count = len(regions.seeds)
+        said = np.ones(count) if regions.nucleus_probability is None else regions.nucleus_probability
+        self.cells = {number + 1: CellNotes(probability=float(said[number])) for number in range(count)}
+        for row, column in self.settled.bare_seeds.tolist():
+            self.cells[len(self.cells) + 1] = CellNotes(bare=(row, column))
+        doubts = regions.candidate_probability
+        spots = int(self.spots_image.max(initial=0))
+        self.spots = {
+            number + 1: Spot(0.0 if doubts is None else float(doubts[number]), self.settled.kinds[number])
+            for number in range(spots)
+        }
+        self.done = False
+        self._next_cell, self._next_spot = len(self.cells) + 1, spots + 1
+        self.diameter = regions.diameter or 2 * float(np.sqrt(max(self.settled.nucleus_area, 50.0) / np.pi))
+
+    def order(self) -> list[int]:
+        """Numbers of the cells in the order of the regions: those with a nucleus first."""
+        bare = [number for number, cell in self.cells.items() if cell.bare is not None]
+        return sorted(set(self.cells) - set(bare)) + sorted(bare)
+
+    def to_regions(self) -> Regions:
+        """Give the regions as they are now; later edits do not change them."""
+        order = self.order()
+        cells = [self.cells[number] for number in order]
+        count = sum(cell.bare is None for cell in cells)
+        numbers = np.zeros(self._next_cell, np.int32)
+        numbers[order[:count]] = np.arange(1, count + 1)
+        spots = sorted(self.spots)
+        judged = self.base.nucleus_probability is not None
+        drawn = None
+        if any(cell.drawn is not None for cell in cells):
+            nothing = np.full(RAYS, np.nan)
+            drawn = np.array([nothing if cell.drawn is None else cell.drawn for cell in cells])
+        settled = replace(
+            self.settled,
+            bare_seeds=np.array([cell.bare for cell in cells[count:]], dtype=np.float64).reshape(-1, 2),
+            drawn=drawn,
+            kinds=tuple(self.spots[spot].kind for spot in spots),
+        )
+        return replace(
+            self.base,
+            clump=self.clump,
+            nuclei=numbers[self.nuclei],
+            candidates=self.spots_image.copy() if spots or self.base.candidates is not None else None,
+            nucleus_probability=np.array([cell.probability for cell in cells[:count]]) if judged else None,
+            candidate_probability=np.array([self.spots[spot].probability for spot in spots], dtype=np.float64)
+            if spots or self.base.candidate_probability is not None
+            else None,
+            settled=settled,
+        )
+
+    def seed_of(self, number: int) -> tuple[float, float]:
+        """Row and column of the seed of a cell."""
+        cell = self._find(number)
+        if cell.bare is not None:
+            return cell.bare
+        box = _box_of(self.nuclei, number)
+        ((row, column),) = seeds_from_labels(self.nuclei[box] == number)
+        return float(row) + box[0].start, float(column) + box[1].start
+
+    def make(self, edit: Edit) -> Change:
+        """Make an edit.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be made, with the reason; nothing has changed then.
+        """
+        draft = _Draft()
+        counters = self._next_cell, self._next_spot
+        try:
+            self._draft(edit, draft)
+        except ValueError:
+            self._next_cell, self._next_spot = counters
+            raise
+        change = Change(
+            edit,
+            tuple(draft.patches),
+            {number: (self.cells.get(number), cell) for number, cell in draft.cells.items()},
+            {number: (self.spots.get(number), spot) for number, spot in draft.spots.items()},
+            (self.done, self.done if draft.done is None else draft.done),
+        )
+        self.put(change)
+        return change
+
+    def put(self, change: Change, *, back: bool = False) -> None:
+        """Make a change once more, or take it back."""
+        for patch in change.patches[::-1] if back else change.patches:
+            getattr(self, patch.image)[patch.box] = patch.before if back else patch.after
+        _put_back(self.cells, change.cells, 0 if back else 1)
+        _put_back(self.spots, change.spots, 0 if back else 1)
+        self.done = change.done[0 if back else 1]
+
+    @singledispatchmethod
+    def _draft(self, edit: Edit, draft: _Draft) -> None:
+        raise ValueError(f"there is no edit {edit!r}")
+
+    @_draft.register
+    def _(self, edit: AddSeed, draft: _Draft) -> None:
+        number = self._next_cell
+        self._next_cell += 1
+        draft.cells[number] = self._place(number, CellNotes(), (edit.row, edit.column), draft, self.nuclei)
+
+    @_draft.register
+    def _(self, edit: MoveSeed, draft: _Draft) -> None:
+        cell = self._find(edit.cell)
+        without = self.nuclei
+        if cell.bare is None:
+            box = _box_of(self.nuclei, edit.cell)
+            self._patch(draft, "nuclei", box, self.nuclei[box] == edit.cell, 0)
+            without = np.where(self.nuclei == edit.cell, 0, self.nuclei)
+        moved = replace(cell, bare=None, drawn=None)
+        draft.cells[edit.cell] = self._place(edit.cell, moved, (edit.row, edit.column), draft, without)
+
+    @_draft.register
+    def _(self, edit: DeleteCell, draft: _Draft) -> None:
+        cell = self._find(edit.cell)
+        draft.cells[edit.cell] = None
+        if cell.bare is None:
+            box = _box_of(self.nuclei, edit.cell)
+            mask = self.nuclei[box] == edit.cell
+            self._patch(draft, "nuclei", box, mask, 0)
+            if self.base.candidate_probability is not None:
+                self._add_spot(draft, box, mask, "")
+
+    @_draft.register
+    def _(self, edit: MarkSpot, draft: _Draft) -> None:
+        cell = self._find(edit.cell)
+        if cell.bare is not None:
+            raise ValueError(f"cell {edit.cell} has no nucleus to be marked; delete it instead")
+        draft.cells[edit.cell] = None
+        box = _box_of(self.nuclei, edit.cell)
+        mask = self.nuclei[box] == edit.cell
+        self._patch(draft, "nuclei", box, mask, 0)
+        self._add_spot(draft, box, mask, edit.kind)
+
+    @_draft.register
+    def _(self, edit: JoinNuclei, draft: _Draft) -> None:
+        cell, other = self._find(edit.cell), self._find(edit.other)
+        if edit.cell == edit.other:
+            raise ValueError("two cells are joined; given was one twice")
+        if cell.bare is not None or other.bare is not None:
+            raise ValueError("only nuclei are joined; delete a cell that has none instead")
+        box = _box_of(self.nuclei, edit.other)
+        self._patch(draft, "nuclei", box, self.nuclei[box] == edit.other, edit.cell)
+        draft.cells[edit.other] = None
+        draft.cells[edit.cell] = replace(cell, drawn=None)
+
+    @_draft.register
+    def _(self, edit: PartNucleus, draft: _Draft) -> None:
+        cell = self._find(edit.cell)
+        if cell.bare is not None:
+            raise ValueError(f"cell {edit.cell} has no nucleus to be parted")
+        box = _box_of(self.nuclei, edit.cell)
+        mask = self.nuclei[box] == edit.cell
+        rows, columns = np.mgrid[box]
+        side = (edit.end_row - edit.row) * (columns - edit.column) - (edit.end_column - edit.column) * (rows - edit.row)
+        cut = mask & (side > 0)
+        if not cut.any() or not (mask & ~cut).any():
+            raise ValueError(f"this line does not part the nucleus of cell {edit.cell}; draw it across the nucleus")
+        number = self._next_cell
+        self._next_cell += 1
+        self._patch(draft, "nuclei", box, cut, number)
+        draft.cells[number] = CellNotes(probability=cell.probability)
+        draft.cells[edit.cell] = replace(cell, drawn=None)
+
+    @_draft.register
+    def _(self, edit: PaintClump, draft: _Draft) -> None:
+        stroke, box = self._paint(edit)
+        if edit.inside:
+            changed = stroke & ~self.clump[box]
+        else:
+            changed = stroke & self.clump[box] & (self.nuclei[box] == 0)
+            for row, column in (cell.bare for cell in self.cells.values() if cell.bare is not None):
+                place = round(row) - box[0].start, round(column) - box[1].start
+                if 0 <= place[0] < changed.shape[0] and 0 <= place[1] < changed.shape[1]:
+                    changed[place] = False
+        if not changed.any():
+            raise ValueError("this stroke changes nothing: nuclei stay within the clump, and the rest is so already")
+        self._patch(draft, "clump", box, changed, edit.inside)
+
+    @_draft.register
+    def _(self, edit: PullOutline, draft: _Draft) -> None:
+        cell = self._find(edit.cell)
+        row, column = (round(part) for part in self.seed_of(edit.cell))
+        radius = float(np.hypot(edit.row - row, edit.column - column))
+        if radius < 1:
+            raise ValueError("an outline does not go through its own seed; pull it elsewhere")
+        angle = float(np.arctan2(edit.row - row, edit.column - column))
+        rays = (round(angle / (2 * np.pi) * RAYS) + np.arange(-DRAWN_WIDTH, DRAWN_WIDTH + 1)) % RAYS
+        drawn = np.full(RAYS, np.nan) if cell.drawn is None else cell.drawn.copy()
+        drawn[rays] = radius
+        draft.cells[edit.cell] = replace(cell, drawn=drawn)
+
+    @_draft.register
+    def _(self, edit: JudgeCell, draft: _Draft) -> None:
+        draft.cells[edit.cell] = replace(self._find(edit.cell), verdict=edit.verdict)
+
+    @_draft.register
+    def _(self, edit: LabelCell, draft: _Draft) -> None:
+        draft.cells[edit.cell] = replace(self._find(edit.cell), label=edit.label)
+
+    @_draft.register
+    def _(self, edit: FinishImage, draft: _Draft) -> None:
+        draft.done = edit.done
+
+    def _find(self, number: int) -> CellNotes:
+        if number not in self.cells:
+            raise ValueError(f"there is no cell {number} any more; it may have been deleted or joined meanwhile")
+        return self.cells[number]
+
+    def _place(
+        self, number: int, cell: CellNotes, place: tuple[float, float], draft: _Draft, nuclei: NDArray[np.int32]
+    ) -> CellNotes:
+        """Give a cell its nucleus at a place: the spot there, what is dark there, or none."""
+        row, column = (int(np.floor(part + 0.5)) for part in place)
+        height, width = self.clump.shape
+        if not (0 <= row < height and 0 <= column < width):
+            raise ValueError(f"row {place[0]:.0f} and column {place[1]:.0f} lie outside the image")
+        if not self.clump[row, column]:
+            raise ValueError("there is no clump here: paint it in first, then the seed")
+        if nuclei[row, column]:
+            raise ValueError(f"this is the nucleus of cell {nuclei[row, column]}; part it, or point beside it")
+        if any(cell.bare is not None and (round(cell.bare[0]), round(cell.bare[1])) == (row, column)
+               for other, cell in self.cells.items() if other != number):  # fmt: skip
+            raise ValueError("another cell has its seed here already")
+        spot = self._find_spot(row, column)
+        allowed = self.clump & (nuclei == 0)
+        if spot:
+            box = _box_of(self.spots_image, spot)
+            mask = (self.spots_image[box] == spot) & allowed[box]
+            draft.spots[spot] = None
+            self._patch(draft, "spots_image", box, self.spots_image[box] == spot, 0)
+            self._patch_over(draft, number, box, mask, nuclei)
+            return replace(cell, probability=1.0)
+        grown = grow_nucleus(self.luminance, allowed & (self.spots_image == 0), (row, column), self.diameter)
+        if grown is None:
+            return replace(cell, bare=(float(row), float(column)))
+        box, mask = grown
+        self._patch_over(draft, number, box, mask, nuclei)
+        return replace(cell, probability=1.0)
+
+    def _find_spot(self, row: int, column: int) -> int:
+        """Number of the spot at a place, or so near to it that it is meant; 0 if there is none."""
+        reach = round(NEAR * self.diameter)
+        top, left = max(row - reach, 0), max(column - reach, 0)
+        around = self.spots_image[top : row + reach + 1, left : column + reach + 1]
+        rows, columns = np.nonzero(around)
+        distance = np.hypot(rows + top - row, columns + left - column)
+        if not rows.size or distance.min() > reach:
+            return 0
+        nearest = int(distance.argmin())
+        return int(around[rows[nearest], columns[nearest]])
+
+    def _patch_over(
+        self, draft: _Draft, number: int, box: Box, mask: NDArray[np.bool_], nuclei: NDArray[np.int32]
+    ) -> None:
+        """Give pixels to a nucleus, as the image of nuclei is after what the draft holds already."""
+        before = nuclei[box].copy()
+        draft.patches.append(Patch("nuclei", box, before, np.where(mask, np.int32(number), before)))
+
+    def _add_spot(self, draft: _Draft, box: Box, mask: NDArray[np.bool_], kind: str) -> None:
+        number = self._next_spot
+        self._next_spot += 1
+        draft.spots[number] = Spot(0.0, kind)
+        self._patch(draft, "spots_image", box, mask, number)
+
+    def _patch(self, draft: _Draft, image: str, box: Box, mask: NDArray[np.bool_], value: int | bool) -> None:
+        before = getattr(self, image)[box].copy()
+        after = before.copy()
+        after[mask] = value
+        draft.patches.append(Patch(image, box, before, after))
+
+    def _paint(self, edit: PaintClump) -> tuple[NDArray[np.bool_], Box]:
+        """Pixels within the radius of the polyline through the points of a stroke."""
+        points = np.array(edit.points, dtype=np.float64)
+        shape = np.array(self.clump.shape)
+        first = np.clip(np.floor(points.min(axis=0) - edit.radius), 0, shape).astype(int)
+        last = np.clip(np.ceil(points.max(axis=0) + edit.radius) + 1, 0, shape).astype(int)
+        if (last <= first).any():
+            raise ValueError("this stroke lies outside the image")
+        box = np.s_[first[0] : last[0], first[1] : last[1]]
+        painted = np.zeros(tuple(last - first), np.bool_)
+        for start, end in zip(points, points[1:] if len(points) > 1 else points, strict=False):
+            _paint_line(painted, start - first, end - first, edit.radius)
+        return painted, box
+
+
+def _box_of(labels: NDArray[np.int32], number: int) -> Box:
+    rows, columns = np.nonzero(labels == number)
+    return np.s_[int(rows.min()) : int(rows.max()) + 1, int(columns.min()) : int(columns.max()) + 1]
+
+
+def _put_back(own: dict[int, Thing], changed: Mapping[int, tuple[Thing | None, Thing | None]], which: int) -> None:
+    """Give numbers what they had before (0) or after (1) a change."""
+    for number, pair in changed.items():
+        value = pair[which]
+        if value is None:
+            own.pop(number, None)
+        else:
+            own[number] = value
+
+
+def _paint_line(
+    painted: NDArray[np.bool_], start: NDArray[np.float64], end: NDArray[np.float64], radius: float
+) -> None:
+    """Paint pixels within a radius of the line from one point to another."""
+    low = np.maximum(np.floor(np.minimum(start, end) - radius), 0).astype(int)
+    high = np.minimum(np.ceil(np.maximum(start, end) + radius) + 1, painted.shape).astype(int)
+    if (high <= low).any():
+        return
+    rows, columns = np.mgrid[low[0] : high[0], low[1] : high[1]]
+    along = end - start
+    length = float(along @ along)
+    share = (
+        ((rows - start[0]) * along[0] + (columns - start[1]) * along[1]) / length if length else np.zeros(rows.shape)
+    )
+    share = np.clip(share, 0, 1)
+    distance = np.hypot(rows - start[0] - share * along[0], columns - start[1] - share * along[1])
+    painted[low[0] : high[0], low[1] : high[1]] |= distance <= radius

@@ -1,0 +1,49 @@
+"""Reviewed results are data to learn from; others are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+import declump
+from declump.batch import Options, find_sources
+from declump.review.album import open_album
+from declump.review.edits import FinishImage, JudgeCell
+from declump.review.images import ReviewedImage, prepare_image
+from support.reviews import settled_smear
+
+
+def test_reviewed_images_are_read_without_rejected_cells(tmp_path: Path) -> None:
+    image, _ = settled_smear()
+    (tmp_path / "smears").mkdir()
+    for name in ("one", "two"):
+        iio.imwrite(tmp_path / "smears" / f"{name}.png", image)
+    album = open_album(tmp_path / "smears", tmp_path / "out")
+    for entry in album.entries.values():
+        entry.record = prepare_image(entry.source, Options(), entry.folder)
+    album.write()
+    with pytest.raises(FileNotFoundError, match="was reviewed"):
+        declump.datasets.read(tmp_path / "out")
+
+    source = find_sources([tmp_path / "smears" / "one.png"])[0]
+    reviewed = ReviewedImage(source, Options(), tmp_path / "out" / "one")
+    number = reviewed.session.numbers[1]
+    for edit in (JudgeCell(number, "rejected"), FinishImage(True)):
+        reviewed.session.make(edit)
+        reviewed.write_edit(edit.to_record(), edit.name)
+    reviewed.save()
+    reviewed.close()
+
+    (annotated,) = declump.datasets.read(tmp_path / "out")
+    result = declump.io.read(tmp_path / "out" / "one")
+    assert annotated.name == "one" and len(annotated.cells) == len(result) - 1
+    np.testing.assert_array_equal(annotated.cells[1], result.mask(2))
+    np.testing.assert_array_equal(annotated.image, image)
+    prior = declump.learn_prior([annotated])
+    assert prior.mean.shape == (360,)
+    (tmp_path / "smears" / "one.png").write_bytes((tmp_path / "smears" / "two.png").read_bytes() + b" ")
+    with pytest.raises(ValueError, match="not the one that was reviewed"):
+        list(declump.datasets.read(tmp_path / "out"))
