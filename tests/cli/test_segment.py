@@ -50,7 +50,7 @@ def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: 
     warned = {Path(line.split(": ")[2]).name: line.split(": ")[3] for line in ended.stderr.splitlines()}
     assert warned == {"blank.png": "no cell was found in it", "dot.png": "no cell was found in it"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "colour", "inverted", "onebit", "deep", "blank", "dot", "run.json", "images.csv"
+        "colour", "inverted", "onebit", "deep", "blank", "dot", "run.json", "images.csv", "coco.json"
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "out" / "colour").iterdir()} == {
         "cells.csv", "cells.geojson", "cells.ome.zarr", "cells.parquet", "clumps.csv", "coco.json", "contours.json",

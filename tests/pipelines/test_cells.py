@@ -8,7 +8,7 @@ import pytest
 import declump
 from declump import simulate
 from declump.evidence import Evidence, windows
-from declump.regions import RegionOptions, channels, classical, find
+from declump.regions import RegionOptions, channels, classical
 
 SMEAR = simulate.smear((300, 320), cells=6, overlap=0.5, debris=0, rng=12)
 TRUE = declump.Regions(SMEAR.clump, np.max(SMEAR.nuclei * np.arange(1, 7)[:, None, None], axis=0).astype(np.int32))
@@ -80,15 +80,12 @@ def test_the_image_is_prepared_once_whatever_the_stages(monkeypatch: pytest.Monk
         made.append(np.shape(image))
         return before(image)
 
-    for module in (channels, find, windows, classical):
+    for module in (channels, windows, classical):
         monkeypatch.setattr(module, "to_channels", count)
-    for how in ({}, {"evidence": "rays+layers"}, {"regions": "classical"}, {"regions": TRUE}):
+    for how in ({}, {"evidence": "rays+layers"}, {"regions": "classical"}, {"regions": TRUE}, {"diameter": 20}):
         made.clear()
         declump.segment(SMEAR.image, **how)
         assert made == [SMEAR.image.shape]
-    made.clear()
-    declump.segment(SMEAR.image, diameter=33)
-    assert sorted(made) == [(200, 213, 3), SMEAR.image.shape]
 
 
 def test_options_of_the_regions_reach_them() -> None:

@@ -57,7 +57,7 @@ def test_the_resolution_is_the_usual_one_unless_nuclei_are_far_off() -> None:
     assert resolution(np.zeros((9, 9), np.int32), NUCLEUS_DIAMETER) == NUCLEUS_DIAMETER
 
 
-@pytest.mark.parametrize(("options", "words"), [({"pixel_size": 0.1}, "size of a pixel"), ({"diameter": 11}, "given")])
+@pytest.mark.parametrize(("options", "words"), [({"pixel_size": 0.1}, "size of a pixel"), ({"diameter": 14}, "given")])
 def test_a_scale_that_the_nuclei_contradict_is_said(options: dict[str, float], words: str) -> None:
     with pytest.warns(UserWarning, match=words):
         find_regions(SMEAR.image, **options)

@@ -114,7 +114,8 @@ def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -
     if beside[surest].entropy < SURER * here.entropy and len(beside[surest].diameters) >= SOME_NUCLEI:
         return surest
     if here.diameter is None:
-        return 2.0 if len(beside[2.0].diameters) > len(here.diameters) else 1.0
+        double = beside[2.0]
+        return 2.0 if double.entropy < here.entropy and len(double.diameters) > len(here.diameters) else 1.0
     factor = model.nucleus_diameter / here.diameter
     return 1.0 if 1 / TRUSTED < factor < TRUSTED else float(np.clip(factor, 0.5, 2))
 
