@@ -22,8 +22,10 @@ SCALES = (1 / 6, 6.0)
 """Smallest and largest scale at which an image is looked at, against that of the training images."""
 PIXELS = 1024 * 1024
 """A part of the image with at most so many pixels, as the network sees them, is looked at to find the scale."""
-TRUSTED = 1.4
-"""Nuclei smaller or larger than the usual ones by less than this factor say nothing against a scale."""
+TRUSTED = 1.3
+"""Nuclei smaller or larger than the usual ones by less than this factor say nothing against the first guess."""
+MET = 1.1
+"""A scale that is not the first guess is changed until nuclei differ by less than this factor."""
 ENOUGH_NUCLEI = 5
 """Fewer nuclei than this say nothing about the scale."""
 SOME_NUCLEI = 3
@@ -83,13 +85,14 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     maps : Maps or None
         What the network says of the image at that scale, if it was small enough to be looked at as a whole.
     """
-    scale = float(np.clip(start, *SCALES))
+    first = scale = float(np.clip(start, *SCALES))
     for _ in range(LOOKS):
         part = choose_part(channels, scale)
         here = look(resize_channels(part, scale), model)
         if here.maps.centre_map is None:
             return scale, here.maps if part.shape == channels.shape else None
-        changed = float(np.clip(scale * _change(part, model, scale, here), *SCALES))
+        change = _change(part, model, scale, here, TRUSTED if scale == first else MET)
+        changed = float(np.clip(scale * change, *SCALES))
         if changed == scale:
             return scale, here.maps if part.shape == channels.shape else None
         scale = changed
@@ -104,7 +107,7 @@ def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: floa
     return scale, maps.resized(channels.shape[1:])
 
 
-def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -> float:
+def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look, tolerance: float) -> float:
     """Factor by which a scale has to change, by what is seen at it and beside it."""
     seen = resize_channels(part, scale)
     beside = {1 / size: look(np.asarray(shrink(seen, size), np.float32), model) for size in SMALLER}
@@ -117,7 +120,7 @@ def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -
         double = beside[2.0]
         return 2.0 if double.entropy < here.entropy and len(double.diameters) > len(here.diameters) else 1.0
     factor = model.nucleus_diameter / here.diameter
-    return 1.0 if 1 / TRUSTED < factor < TRUSTED else float(np.clip(factor, 0.5, 2))
+    return 1.0 if 1 / tolerance < factor < tolerance else float(np.clip(factor, 0.5, 2))
 
 
 def choose_part(channels: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
