@@ -1,20 +1,15 @@
-"""How fast the page of a review answers: from the release of the pointer to the first and the final new outline.
+"""How fast the page of a review answers: from sending an edit to the first and the final new outline.
 
     python benchmarks/review.py --write
 
-Simulated smears with clumps of up to 20 cells are reviewed in Chromium on this machine, with the server beside it.
-Outlines are dragged, seeds deleted and their deletion undone by other edits; the time is read by the page itself, from
-the pointer-up event to the frame in which the outline is on the screen. A second smear of many cells tells how many
-milliseconds a frame of the whole image takes to draw.
+A simulated smear is reviewed in Chromium on this machine, with the server beside it. Outlines are dragged, seeds moved
+and cells deleted in clumps of up to 20 cells, each edit undone after it; the time is read by the page itself, from
+sending the edit to the frame in which the outline is on the screen.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,35 +17,17 @@ from typing import Any
 
 import imageio.v3 as iio
 import numpy as np
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
 import declump
 from declump.review import Session, settle_image
 from declump.review.edits import DeleteCell, PullOutline
 from pages import commit, replace_part
+from review_page import READY, open_review, wait
 
-LIMIT = 180.0
 LARGEST = 20
 """Cells of the largest clump that is edited."""
 
 
-def open_browser() -> Any:
-    options = ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "window-size=1500,950"):
-        options.add_argument(f"--{argument}")
-    return Chrome(options=options, service=ChromeService(shutil.which("chromedriver")))
-
-
-def wait(browser: Any, condition: str) -> None:
-    end = time.monotonic() + LIMIT
-    while not browser.execute_script(f"return !!({condition})"):
-        if time.monotonic() > end:
-            raise TimeoutError(condition)
-        time.sleep(0.02)
-
-
-READY = "window.declump && declump.begun && declump.page.image && declump.cells.columns.length && !declump.page.busy"
 SETTLED = "declumpTimes.length && declumpTimes.at(-1).final !== null"
 
 
@@ -124,27 +101,18 @@ def main() -> None:
         folder.mkdir()
         smear = declump.simulate.smear((1024, 1024), cells=60, overlap=0.5, rng=np.random.default_rng(11))
         iio.imwrite(folder / "smear.png", smear.image)
-        command = [sys.executable, "-m", "declump.cli", "open", str(folder), "--no-browser"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None
-            lines = [server.stdout.readline() for _ in range(2)]
-            browser = open_browser()
-            try:
-                browser.get(lines[1].split()[1])
-                wait(browser, READY)
-                time.sleep(3)
-                measured = measure_edits(browser, arguments.edits, rng)
-                count, spent = measure_drawing(browser)
-            finally:
-                browser.quit()
-                server.send_signal(signal.SIGINT)
-                server.wait(timeout=60)
+        with open_review(folder, (1500, 950)) as (browser, address):
+            browser.get(address)
+            wait(browser, READY)
+            time.sleep(3)
+            measured = measure_edits(browser, arguments.edits, rng)
+            count, spent = measure_drawing(browser)
     alone = measure_session(smear.image, arguments.edits, rng)
     first, final = (np.array([entry[name] for entry in measured]) for name in ("first", "final"))
     largest = int(max(entry["cells"] for entry in measured))
     table = {"first new outline": first, "final outlines": final, "final outlines, time of the processor alone": alone}
     lines = [
-        "| ms from pointer-up | median | p95 | largest |",
+        "| ms from sending an edit | median | p95 | largest |",
         "|---|---|---|---|",
         *(
             f"| to the {name} | {np.median(each):.0f} | {np.percentile(each, 95):.0f} | {each.max():.0f} |"
@@ -153,8 +121,8 @@ def main() -> None:
         "",
         f"{len(measured)} edits (outlines dragged, seeds moved, cells deleted) in clumps of 2 to {largest} cells of a",
         f"simulated smear of 1024 x 1024 pixels; drawing its {count} cells takes {spent:.1f} ms a frame. Measured by",
-        f"`python benchmarks/review.py --write` at commit {commit()}; browser and server on two cores that the work of",
-        "others kept busy: the last row tells what the server itself needs.",
+        f"`python benchmarks/review.py --write` at commit {commit()}, browser and server on one machine. The first outline",
+        "is the shape that the evolution starts from; the last row is what the server itself needs.",
     ]
     print("\n".join(lines))
     if arguments.write:
