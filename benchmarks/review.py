@@ -121,8 +121,8 @@ def main() -> None:
         "",
         f"{len(measured)} edits (outlines dragged, seeds moved, cells deleted) in clumps of 2 to {largest} cells of a",
         f"simulated smear of 1024 x 1024 pixels; drawing its {count} cells takes {spent:.1f} ms a frame. Measured by",
-        f"`python benchmarks/review.py --write` at commit {commit()}, browser and server on one machine. The first outline",
-        "is the shape that the evolution starts from; the last row is what the server itself needs.",
+        f"`python benchmarks/review.py --write` at commit {commit()}, browser and server on one machine. The first",
+        "outline is the shape that the evolution starts from; the last row is what the server itself needs.",
     ]
     print("\n".join(lines))
     if arguments.write:

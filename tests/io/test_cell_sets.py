@@ -10,7 +10,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from declump import batch, io, simulate
+from declump import Regions, batch, io, simulate
 from declump.io import find_cell_sets, pair_cell_sets
 from declump.io.cell_sets import _plain_name
 
@@ -63,15 +63,10 @@ def test_files_of_one_image(format_name: str, tmp_path: Path) -> None:
 
 def write_one(folder: Path, format_name: str) -> Path:
     smear = SMEARS["a"]
-    result = batch.Options(regions="classical", evidence="clump").segment(smear.image, smear_regions())
+    regions = Regions(smear.clump, smear.nuclei.any(axis=0))
+    result = batch.Options(regions="classical", evidence="clump").segment(smear.image, regions)
     io.write_results(result, folder, formats=(format_name,))
     return folder / io.FORMATS[format_name].file
-
-
-def smear_regions():  # type: ignore[no-untyped-def]
-    from declump import Regions
-
-    return Regions(SMEARS["a"].clump, SMEARS["a"].nuclei.any(axis=0))
 
 
 def test_a_coco_file_of_several_images(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ from declump.measurements import measure
 from declump.measurements.quality import VERDICTS
 from declump.methods import two_discs
 from declump.records.segmentation import Segmentation
-from declump.regions.find import find_regions
+from declump.regions.channels import ImageChannels
+from declump.regions.find import get_regions
 
 RECORD = "summary.json"
 """Tells that the folder is complete: of all names it comes last, and files come into place in the order of names."""
@@ -164,8 +165,7 @@ class ImageWork:
         """Segment one image and give its record; without an image, rehearse."""
         if source is not None:
             return segment_image(source, self.options, self.out / source.name)
-        with tempfile.TemporaryDirectory() as scratch:
-            rehearse(self.options, Path(scratch))
+        rehearse(self.options)
         return {}
 
 
@@ -215,7 +215,7 @@ def _find_fault(record: dict[str, Any], source: Source, folder: Path, models: Ma
     return ""
 
 
-def rehearse(options: Options, folder: Path) -> None:
+def rehearse(options: Options) -> None:
     """Do all of it with two discs, so that what cannot be done is said before any work.
 
     It also compiles the kernels once: what other processes need lies in the cache then.
@@ -226,13 +226,13 @@ def rehearse(options: Options, folder: Path) -> None:
         If an option is wrong, a model is missing, or a library that a format needs.
     """
     image, known = two_discs()
-    found = find_regions(image, model=options.regions)
-    known = replace(known, layers=found.layers, layers_std=found.layers_std)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as scratch:
         warnings.simplefilter("ignore")
+        found = get_regions(ImageChannels(image), options.region_options())
+        known = replace(known, layers=found.layers, layers_std=found.layers_std)
         result = options.segment(image, known)
-    measured = measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
-    write_results(result, folder, image=image, formats=options.formats, measurements=measured.cells)
+        measured = measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
+        write_results(result, Path(scratch), image=image, formats=options.formats, measurements=measured.cells)
 
 
 def as_text(content: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -88,8 +87,7 @@ class PrepareWork:
             return prepare_image(source, self.options, self.out / source.name)
         with suppress(OSError, AttributeError):
             os.nice(10)
-        with tempfile.TemporaryDirectory() as scratch:
-            rehearse(self.options, Path(scratch))
+        rehearse(self.options)
         return {}
 
 

@@ -18,8 +18,9 @@ from declump.records.others import Others
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.regions.channels import ImageChannels
+from declump.review.changes import Change
 from declump.review.edits import Edit, read_edit
-from declump.review.state import Change, ReviewState
+from declump.review.state import ReviewState
 from declump.shapes.contours import first_exits
 
 UNDO, REDO = "undo", "redo"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import singledispatchmethod
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from declump.records.regions import Regions, Settled, seeds_from_labels
+from declump.review.changes import Box, CellNotes, Change, Draft, Patch, Spot, put_back
 from declump.review.edits import (
     AddSeed,
     DeleteCell,
@@ -26,85 +25,12 @@ from declump.review.edits import (
     PullOutline,
 )
 from declump.review.growing import NEAR, grow_nucleus
+from declump.review.strokes import paint_stroke
 
 RAYS = 360
 """Directions in which outlines can be drawn."""
 DRAWN_WIDTH = 6
 """Rays on each side of a pulled one that go with it."""
-
-Box = tuple[slice, slice]
-Thing = TypeVar("Thing")
-
-
-@dataclass(frozen=True, eq=False)
-class CellNotes:
-    """What is known of a cell beside its nucleus.
-
-    Attributes
-    ----------
-    bare : (row, column), optional
-        Its seed, if its nucleus is not known.
-    probability : float
-        Of its nucleus.
-    drawn : (360,), optional
-        Radii that a person drew; NaN elsewhere.
-    verdict, label : str
-    """
-
-    bare: tuple[float, float] | None = None
-    probability: float = 1.0
-    drawn: NDArray[np.float64] | None = None
-    verdict: str = ""
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class Spot:
-    """What is known of a spot that is no nucleus: its probability to be one, and what it is by the word of a person."""
-
-    probability: float
-    kind: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Patch:
-    """Pixels of one of the images of a state, before and after an edit."""
-
-    image: str
-    box: Box
-    before: NDArray[np.generic]
-    after: NDArray[np.generic]
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """What an edit changed; ``before`` and ``after`` hold cells and spots by number, None where there was none."""
-
-    edit: Edit
-    patches: tuple[Patch, ...]
-    cells: Mapping[int, tuple[CellNotes | None, CellNotes | None]]
-    spots: Mapping[int, tuple[Spot | None, Spot | None]]
-    done: tuple[bool, bool]
-
-    @property
-    def evolves(self) -> bool:
-        """Whether outlines follow from it."""
-        if self.patches:
-            return True
-        return any(
-            before is None or after is None or before.drawn is not after.drawn or before.bare != after.bare
-            for before, after in self.cells.values()
-        )
-
-
-@dataclass
-class _Draft:
-    """A change that is being made."""
-
-    patches: list[Patch] = field(default_factory=list)
-    cells: dict[int, CellNotes | None] = field(default_factory=dict)
-    spots: dict[int, Spot | None] = field(default_factory=dict)
-    done: bool | None = None
 
 
 class ReviewState:
@@ -195,7 +121,7 @@ class ReviewState:
         ValueError
             If it cannot be made, with the reason; nothing has changed then.
         """
-        draft = _Draft()
+        draft = Draft()
         counters = self._next_cell, self._next_spot
         try:
             self._draft(edit, draft)
@@ -216,22 +142,22 @@ class ReviewState:
         """Make a change once more, or take it back."""
         for patch in change.patches[::-1] if back else change.patches:
             getattr(self, patch.image)[patch.box] = patch.before if back else patch.after
-        _put_back(self.cells, change.cells, 0 if back else 1)
-        _put_back(self.spots, change.spots, 0 if back else 1)
+        put_back(self.cells, change.cells, 0 if back else 1)
+        put_back(self.spots, change.spots, 0 if back else 1)
         self.done = change.done[0 if back else 1]
 
     @singledispatchmethod
-    def _draft(self, edit: Edit, draft: _Draft) -> None:
+    def _draft(self, edit: Edit, draft: Draft) -> None:
         raise ValueError(f"there is no edit {edit!r}")
 
     @_draft.register
-    def _(self, edit: AddSeed, draft: _Draft) -> None:
+    def _(self, edit: AddSeed, draft: Draft) -> None:
         number = self._next_cell
         self._next_cell += 1
         draft.cells[number] = self._place(number, CellNotes(), (edit.row, edit.column), draft, self.nuclei)
 
     @_draft.register
-    def _(self, edit: MoveSeed, draft: _Draft) -> None:
+    def _(self, edit: MoveSeed, draft: Draft) -> None:
         cell = self._find(edit.cell)
         without = self.nuclei
         if cell.bare is None:
@@ -242,7 +168,7 @@ class ReviewState:
         draft.cells[edit.cell] = self._place(edit.cell, moved, (edit.row, edit.column), draft, without)
 
     @_draft.register
-    def _(self, edit: DeleteCell, draft: _Draft) -> None:
+    def _(self, edit: DeleteCell, draft: Draft) -> None:
         cell = self._find(edit.cell)
         draft.cells[edit.cell] = None
         if cell.bare is None:
@@ -253,7 +179,7 @@ class ReviewState:
                 self._add_spot(draft, box, mask, "")
 
     @_draft.register
-    def _(self, edit: MarkSpot, draft: _Draft) -> None:
+    def _(self, edit: MarkSpot, draft: Draft) -> None:
         cell = self._find(edit.cell)
         if cell.bare is not None:
             raise ValueError(f"cell {edit.cell} has no nucleus to be marked; delete it instead")
@@ -264,7 +190,7 @@ class ReviewState:
         self._add_spot(draft, box, mask, edit.kind)
 
     @_draft.register
-    def _(self, edit: JoinNuclei, draft: _Draft) -> None:
+    def _(self, edit: JoinNuclei, draft: Draft) -> None:
         cell, other = self._find(edit.cell), self._find(edit.other)
         if edit.cell == edit.other:
             raise ValueError("two cells are joined; given was one twice")
@@ -276,7 +202,7 @@ class ReviewState:
         draft.cells[edit.cell] = replace(cell, drawn=None)
 
     @_draft.register
-    def _(self, edit: PartNucleus, draft: _Draft) -> None:
+    def _(self, edit: PartNucleus, draft: Draft) -> None:
         cell = self._find(edit.cell)
         if cell.bare is not None:
             raise ValueError(f"cell {edit.cell} has no nucleus to be parted")
@@ -294,8 +220,8 @@ class ReviewState:
         draft.cells[edit.cell] = replace(cell, drawn=None)
 
     @_draft.register
-    def _(self, edit: PaintClump, draft: _Draft) -> None:
-        stroke, box = self._paint(edit)
+    def _(self, edit: PaintClump, draft: Draft) -> None:
+        stroke, box = paint_stroke(edit.points, edit.radius, self.clump.shape)
         if edit.inside:
             changed = stroke & ~self.clump[box]
         else:
@@ -309,7 +235,7 @@ class ReviewState:
         self._patch(draft, "clump", box, changed, edit.inside)
 
     @_draft.register
-    def _(self, edit: PullOutline, draft: _Draft) -> None:
+    def _(self, edit: PullOutline, draft: Draft) -> None:
         cell = self._find(edit.cell)
         row, column = (round(part) for part in self.seed_of(edit.cell))
         radius = float(np.hypot(edit.row - row, edit.column - column))
@@ -322,15 +248,15 @@ class ReviewState:
         draft.cells[edit.cell] = replace(cell, drawn=drawn)
 
     @_draft.register
-    def _(self, edit: JudgeCell, draft: _Draft) -> None:
+    def _(self, edit: JudgeCell, draft: Draft) -> None:
         draft.cells[edit.cell] = replace(self._find(edit.cell), verdict=edit.verdict)
 
     @_draft.register
-    def _(self, edit: LabelCell, draft: _Draft) -> None:
+    def _(self, edit: LabelCell, draft: Draft) -> None:
         draft.cells[edit.cell] = replace(self._find(edit.cell), label=edit.label)
 
     @_draft.register
-    def _(self, edit: FinishImage, draft: _Draft) -> None:
+    def _(self, edit: FinishImage, draft: Draft) -> None:
         draft.done = edit.done
 
     def _find(self, number: int) -> CellNotes:
@@ -339,7 +265,7 @@ class ReviewState:
         return self.cells[number]
 
     def _place(
-        self, number: int, cell: CellNotes, place: tuple[float, float], draft: _Draft, nuclei: NDArray[np.int32]
+        self, number: int, cell: CellNotes, place: tuple[float, float], draft: Draft, nuclei: NDArray[np.int32]
     ) -> CellNotes:
         """Give a cell its nucleus at a place: the spot there, what is dark there, or none."""
         row, column = (int(np.floor(part + 0.5)) for part in place)
@@ -382,68 +308,25 @@ class ReviewState:
         return int(around[rows[nearest], columns[nearest]])
 
     def _patch_over(
-        self, draft: _Draft, number: int, box: Box, mask: NDArray[np.bool_], nuclei: NDArray[np.int32]
+        self, draft: Draft, number: int, box: Box, mask: NDArray[np.bool_], nuclei: NDArray[np.int32]
     ) -> None:
         """Give pixels to a nucleus, as the image of nuclei is after what the draft holds already."""
         before = nuclei[box].copy()
         draft.patches.append(Patch("nuclei", box, before, np.where(mask, np.int32(number), before)))
 
-    def _add_spot(self, draft: _Draft, box: Box, mask: NDArray[np.bool_], kind: str) -> None:
+    def _add_spot(self, draft: Draft, box: Box, mask: NDArray[np.bool_], kind: str) -> None:
         number = self._next_spot
         self._next_spot += 1
         draft.spots[number] = Spot(0.0, kind)
         self._patch(draft, "spots_image", box, mask, number)
 
-    def _patch(self, draft: _Draft, image: str, box: Box, mask: NDArray[np.bool_], value: int | bool) -> None:
+    def _patch(self, draft: Draft, image: str, box: Box, mask: NDArray[np.bool_], value: int | bool) -> None:
         before = getattr(self, image)[box].copy()
         after = before.copy()
         after[mask] = value
         draft.patches.append(Patch(image, box, before, after))
 
-    def _paint(self, edit: PaintClump) -> tuple[NDArray[np.bool_], Box]:
-        """Pixels within the radius of the polyline through the points of a stroke."""
-        points = np.array(edit.points, dtype=np.float64)
-        shape = np.array(self.clump.shape)
-        first = np.clip(np.floor(points.min(axis=0) - edit.radius), 0, shape).astype(int)
-        last = np.clip(np.ceil(points.max(axis=0) + edit.radius) + 1, 0, shape).astype(int)
-        if (last <= first).any():
-            raise ValueError("this stroke lies outside the image")
-        box = np.s_[first[0] : last[0], first[1] : last[1]]
-        painted = np.zeros(tuple(last - first), np.bool_)
-        for start, end in zip(points, points[1:] if len(points) > 1 else points, strict=False):
-            _paint_line(painted, start - first, end - first, edit.radius)
-        return painted, box
-
 
 def _box_of(labels: NDArray[np.int32], number: int) -> Box:
     rows, columns = np.nonzero(labels == number)
     return np.s_[int(rows.min()) : int(rows.max()) + 1, int(columns.min()) : int(columns.max()) + 1]
-
-
-def _put_back(own: dict[int, Thing], changed: Mapping[int, tuple[Thing | None, Thing | None]], which: int) -> None:
-    """Give numbers what they had before (0) or after (1) a change."""
-    for number, pair in changed.items():
-        value = pair[which]
-        if value is None:
-            own.pop(number, None)
-        else:
-            own[number] = value
-
-
-def _paint_line(
-    painted: NDArray[np.bool_], start: NDArray[np.float64], end: NDArray[np.float64], radius: float
-) -> None:
-    """Paint pixels within a radius of the line from one point to another."""
-    low = np.maximum(np.floor(np.minimum(start, end) - radius), 0).astype(int)
-    high = np.minimum(np.ceil(np.maximum(start, end) + radius) + 1, painted.shape).astype(int)
-    if (high <= low).any():
-        return
-    rows, columns = np.mgrid[low[0] : high[0], low[1] : high[1]]
-    along = end - start
-    length = float(along @ along)
-    share = (
-        ((rows - start[0]) * along[0] + (columns - start[1]) * along[1]) / length if length else np.zeros(rows.shape)
-    )
-    share = np.clip(share, 0, 1)
-    distance = np.hypot(rows - start[0] - share * along[0], columns - start[1] - share * along[1])
-    painted[low[0] : high[0], low[1] : high[1]] |= distance <= radius

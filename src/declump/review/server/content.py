@@ -15,7 +15,7 @@ from declump.records.crops import crop_labels
 from declump.records.others import Others
 from declump.records.segmentation import Segmentation
 from declump.report.content import describe
-from declump.review.state import CellNotes
+from declump.review.changes import CellNotes
 from declump.shapes import contours
 
 TENTHS = 10

@@ -11,6 +11,7 @@ from declump.errors import sentence
 from declump.measurements import measure
 from declump.records.segmentation import Segmentation
 from declump.review.album import Entry
+from declump.review.changes import Change
 from declump.review.images import ReviewedImage
 from declump.review.runner import Done, EvolutionStep, Latest, Snapshot, evolve_snapshot
 from declump.review.server.content import (
@@ -24,7 +25,6 @@ from declump.review.server.content import (
 )
 from declump.review.server.tiles import TilePyramid
 from declump.review.session import REDO, UNDO
-from declump.review.state import Change
 
 Publish = Callable[[dict[str, Any]], None]
 
