@@ -19,7 +19,7 @@ import imageio.v3 as iio
 import numpy as np
 
 import declump
-from declump.review import Session, settle_image
+from declump.review import Session, freeze_image
 from declump.review.edits import DeleteCell, PullOutline
 from pages import commit, replace_part
 from review_page import READY, open_review, wait
@@ -28,7 +28,7 @@ LARGEST = 20
 """Cells of the largest clump that is edited."""
 
 
-SETTLED = "declumpTimes.length && declumpTimes.at(-1).final !== null"
+DRAWN = "declumpTimes.length && declumpTimes.at(-1).final !== null"
 
 
 def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[dict[str, float]]:
@@ -51,7 +51,7 @@ def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[di
         browser.execute_script(f"declumpTimes.length = 0; declump.edit({edit})")
         time.sleep(0.05)
         try:
-            wait(browser, f"({SETTLED}) || !declumpTimes.length")
+            wait(browser, f"({DRAWN}) || !declumpTimes.length")
         except TimeoutError:
             continue
         times = browser.execute_script("return declumpTimes.map((t) => [t.first - t.sent, t.final - t.sent])")
@@ -59,14 +59,14 @@ def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[di
             continue  # an edit that could not be made
         measured.append({"cells": float(members[int(clump)]), "first": times[0][0], "final": times[0][1]})
         browser.execute_script("declumpTimes.length = 0; declump.edit({edit: 'undo'})")
-        wait(browser, f"{SETTLED} && {READY}")
+        wait(browser, f"{DRAWN} && {READY}")
         time.sleep(0.3)
     return measured
 
 
 def measure_session(image: np.ndarray, edits: int, rng: np.random.Generator) -> np.ndarray:
     """Milliseconds of the processor from an edit to its final outlines, without page, log and the work of others."""
-    session = Session(image, settle_image(image, declump.batch.Options()))
+    session = Session(image, freeze_image(image, declump.batch.Options()))
     spent: list[float] = []
     session.evolve()
     while len(spent) < edits:

@@ -18,7 +18,7 @@ from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
 from .measurements import Measurements, measure
-from .pipelines.cells import segment, settle
+from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
 from .pipelines.objects import split
 from .pipelines.seeds import find_seeds
@@ -52,6 +52,7 @@ __all__ = [
     "evolve",
     "find_regions",
     "find_seeds",
+    "freeze",
     "importance",
     "io",
     "learn_prior",
@@ -64,7 +65,6 @@ __all__ = [
     "seeds_from_labels",
     "segment",
     "segment_nuclei",
-    "settle",
     "shape_examples",
     "simulate",
     "split",

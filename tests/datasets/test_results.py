@@ -13,11 +13,11 @@ from declump.batch import Options, find_sources
 from declump.review.album import open_album
 from declump.review.edits import FinishImage, JudgeCell
 from declump.review.images import ReviewedImage, prepare_image
-from support.reviews import settled_smear
+from support.reviews import frozen_smear
 
 
 def test_reviewed_images_are_read_without_rejected_cells(tmp_path: Path) -> None:
-    image, _ = settled_smear()
+    image, _ = frozen_smear()
     (tmp_path / "smears").mkdir()
     for name in ("one", "two"):
         iio.imwrite(tmp_path / "smears" / f"{name}.png", image)

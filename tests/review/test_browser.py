@@ -11,7 +11,7 @@ import imageio.v3 as iio
 import pytest
 
 import declump
-from support.reviews import ReviewServer, open_review, settled_smear
+from support.reviews import ReviewServer, frozen_smear, open_review
 from support.waiting import wait_until
 
 pytest.importorskip("starlette", reason="the page needs the extra review: pip install 'declump[review]'")
@@ -74,7 +74,7 @@ class ReviewPage:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewServer]:
     folder = tmp_path_factory.mktemp("browser")
-    image, _ = settled_smear()
+    image, _ = frozen_smear()
     (folder / "smears").mkdir()
     iio.imwrite(folder / "smears" / "one.png", image)
     iio.imwrite(folder / "smears" / "two.png", image[::-1])

@@ -26,20 +26,20 @@ from declump.review.edits import (
     PullOutline,
     read_edit,
 )
-from support.reviews import settled_smear
+from support.reviews import frozen_smear
 
 
 @pytest.fixture
 def session() -> Session:
-    return Session(*settled_smear())
+    return Session(*frozen_smear())
 
 
 def all_bytes(regions: Regions, result: Segmentation) -> list[bytes]:
     """Everything that results follow from, and the outlines."""
-    settled = regions.settled
-    assert settled is not None
+    frozen = regions.frozen
+    assert frozen is not None
     arrays = [regions.clump, regions.nuclei, regions.candidates, regions.nucleus_probability, regions.seeds]
-    arrays += [regions.candidate_probability, settled.bare_seeds, settled.drawn, result.seeds, result.radii]
+    arrays += [regions.candidate_probability, frozen.bare_seeds, frozen.drawn, result.seeds, result.radii]
     return [b"" if array is None else np.ascontiguousarray(array).tobytes() for array in [*arrays, result.clump]]
 
 
@@ -66,11 +66,11 @@ def draw_edit(session: Session, rng: np.random.Generator) -> Edit:
     return kinds[rng.integers(len(kinds))]
 
 
-def test_settled_regions_give_what_plain_ones_give() -> None:
-    image, regions = settled_smear()
-    settled, plain = declump.segment(image, regions=regions), declump.segment(image)
-    np.testing.assert_array_equal(settled.radii, plain.radii)
-    np.testing.assert_array_equal(settled.nuclei, plain.nuclei)
+def test_frozen_regions_give_what_plain_ones_give() -> None:
+    image, regions = frozen_smear()
+    frozen, plain = declump.segment(image, regions=regions), declump.segment(image)
+    np.testing.assert_array_equal(frozen.radii, plain.radii)
+    np.testing.assert_array_equal(frozen.nuclei, plain.nuclei)
 
 
 def test_two_hundred_edits_undone_are_the_original_bytes_and_redone_the_edited_ones(session: Session) -> None:
@@ -202,7 +202,7 @@ def test_a_replayed_log_leads_to_the_same_bytes(session: Session) -> None:
         except ValueError:
             continue
         lines.append(json.dumps({**edit.to_record(), "id": "x"}))
-    again = Session(*settled_smear())
+    again = Session(*frozen_smear())
     for line in lines:
         again.replay(json.loads(line))
     assert all_bytes(again.regions, again.evolve()) == all_bytes(session.regions, session.evolve())
@@ -210,7 +210,7 @@ def test_a_replayed_log_leads_to_the_same_bytes(session: Session) -> None:
 
 
 def test_earlier_results_are_remembered(session: Session) -> None:
-    image, regions = settled_smear()
+    image, regions = frozen_smear()
     again = Session(image, regions, result=session.evolve())
     evolved: list[Any] = []
     np.testing.assert_array_equal(again.evolve(lambda *step: evolved.append(step)).radii, session.evolve().radii)

@@ -1,4 +1,4 @@
-"""Simulated smears to review, settled once: finding regions takes most of the time of a test."""
+"""Simulated smears to review, frozen once: finding regions takes most of the time of a test."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from declump.batch import Options
 from declump.records.regions import Regions
-from declump.review import settle_image
+from declump.review import freeze_image
 from declump.simulate import smear
 from support.waiting import LIMIT, start, wait_until
 
 
 @lru_cache(maxsize=2)
-def settled_smear(cells: int = 9, seed: int = 5) -> tuple[NDArray[Any], Regions]:
-    """A small smear of a few clumps, and its settled regions."""
+def frozen_smear(cells: int = 9, seed: int = 5) -> tuple[NDArray[Any], Regions]:
+    """A small smear of a few clumps, and its frozen regions."""
     image = smear((260, 340), cells=cells, overlap=0.5, rng=np.random.default_rng(seed)).image
-    return image, settle_image(image, Options())
+    return image, freeze_image(image, Options())
 
 
 class ReviewServer:

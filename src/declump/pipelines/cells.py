@@ -15,12 +15,12 @@ from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
+from declump.pipelines.frozen import FrozenEvolution, segment_frozen
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
 from declump.pipelines.others import collect_others
-from declump.pipelines.settled import SettledEvolution, segment_settled
 from declump.records.evidence import Evidence
-from declump.records.regions import Regions, Settled
+from declump.records.regions import FrozenRecord, Regions
 from declump.records.segmentation import Segmentation
 from declump.regions.channels import ImageChannels
 from declump.regions.find import get_regions
@@ -52,7 +52,7 @@ def segment(
         Bright-field image: uint8, uint16, bool or float.
     regions : Regions, RegionOptions, str or Path
         Where there is any cell and where the nuclei are; or how to find that: options, or the ``model`` of
-        :func:`declump.find_regions`. Of settled regions (:func:`settle`) exactly their cells are evolved.
+        :func:`declump.find_regions`. Of frozen regions (:func:`freeze`) exactly their cells are evolved.
     evidence : Evidence or str, optional
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
         proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
@@ -84,7 +84,7 @@ def segment(
     )
 
 
-def settle(
+def freeze(
     image: ArrayLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
@@ -99,7 +99,7 @@ def settle(
 ) -> Regions:
     """Find the regions of an image as :func:`segment` does, for a person to correct them.
 
-    ``segment(image, regions=settled)`` then evolves exactly the cells they hold: none is added, and their size does not
+    ``segment(image, regions=frozen)`` then evolves exactly the cells they hold: none is added, and their size does not
     follow from their number, so that a correction changes the clump it is made in and no other.
 
     Parameters
@@ -110,10 +110,10 @@ def settle(
     Returns
     -------
     Regions
-        With ``settled``. Cells that only the evolution showed to be missing are among them, seen by the network, too.
+        With ``frozen``. Cells that only the evolution showed to be missing are among them, seen by the network, too.
     """
     stages = _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus)
-    return stages.find_settled()
+    return stages.find_frozen()
 
 
 class _Stages:
@@ -146,8 +146,8 @@ class _Stages:
 
     def run(self, progress: Callable[[int, int], None] | None) -> Segmentation:
         """Find the cells."""
-        if self.regions.settled is not None:
-            return segment_settled(self.settled_evolution(), self.regions, progress=progress)
+        if self.regions.frozen is not None:
+            return segment_frozen(self.frozen_evolution(), self.regions, progress=progress)
         found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
             known = known.add_unknown(len(seeds) - len(result))
@@ -184,17 +184,17 @@ class _Stages:
                 seeds = found.seeds
         return found, seeds, known, result
 
-    def find_settled(self) -> Regions:
-        """Find all cells, and settle them."""
+    def find_frozen(self) -> Regions:
+        """Find all cells, and freeze them."""
         if not isinstance(self.evidence, str):
-            raise ValueError("regions are settled with evidence by name, not with one's own; give its name")
-        if self.regions.settled is not None:
+            raise ValueError("regions are frozen with evidence by name, not with one's own; give its name")
+        if self.regions.frozen is not None:
             return self.regions
         found, seeds, _, first = self._find_first(None)
         diameter = self.proposer.find_diameter(found) if "rays" in self.evidence else found.diameter
         found = replace(found, diameter=diameter)
         areas = np.bincount(found.nuclei.ravel(), minlength=1)[1:]
-        settled = Settled(
+        frozen = FrozenRecord(
             found,
             self.proposer.propose(found) if "rays" in self.evidence else None,
             scale_of(first, self.prior),
@@ -202,12 +202,12 @@ class _Stages:
             seeds[len(found.seeds) :],
             kinds=("",) * (0 if found.candidates is None else int(found.candidates.max(initial=0))),
         )
-        return replace(found, settled=settled)
+        return replace(found, frozen=frozen)
 
-    def settled_evolution(self) -> SettledEvolution:
-        """Give what evolves settled regions."""
+    def frozen_evolution(self) -> FrozenEvolution:
+        """Give what evolves frozen regions."""
         if not isinstance(self.evidence, str):
-            raise ValueError("settled regions have their evidence; give none beside it, or the name of its kind")
-        return SettledEvolution(
+            raise ValueError("frozen regions have their evidence; give none beside it, or the name of its kind")
+        return FrozenEvolution(
             self.proposer, self.prior, self.settings, "rays" in self.evidence, "layers" in self.evidence
         )

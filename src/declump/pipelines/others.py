@@ -29,7 +29,7 @@ def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others |
         return None
     areas = np.bincount(regions.candidates.ravel(), minlength=len(regions.candidate_probability) + 1)[1:]
     light = _measure_light(regions, luminance)
-    said = ("",) * len(light) if regions.settled is None else regions.settled.kinds
+    said = ("",) * len(light) if regions.frozen is None else regions.frozen.kinds
     return Others(
         seeds_from_labels(regions.candidates),
         areas.astype(np.float64),

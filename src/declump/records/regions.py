@@ -38,8 +38,8 @@ class Regions:
         The same of the candidates, which are then all other spots, also those that hardly look like nuclei.
     diameter : float, optional
         Usual diameter of a nucleus in pixels: the scale at which the image is looked at; None where unknown.
-    settled : Settled, optional
-        What is not to be found any more: these are all cells, of a known size; see :func:`declump.settle`.
+    frozen : FrozenRecord, optional
+        What is not to be found any more: these are all cells, of a known size; see :func:`declump.freeze`.
     """
 
     clump: NDArray[np.bool_]
@@ -50,7 +50,7 @@ class Regions:
     nucleus_probability: NDArray[np.float64] | None = None
     candidate_probability: NDArray[np.float64] | None = None
     diameter: float | None = None
-    settled: Settled | None = None
+    frozen: FrozenRecord | None = None
     seeds: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,32 +69,32 @@ class Regions:
         object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
         count = 0 if candidates is None else int(candidates.max(initial=0))
-        self._check_settled(count)
+        self._check_frozen(count)
         for name, expected in (("nucleus_probability", len(self.seeds)), ("candidate_probability", count)):
             given = getattr(self, name)
             if given is not None and np.shape(given) != (expected,):
                 raise ValueError(f"{name} has one value each, here {expected}; given was an array {np.shape(given)}")
 
-    def _check_settled(self, candidates: int) -> None:
-        settled = self.settled
-        if settled is None:
+    def _check_frozen(self, candidates: int) -> None:
+        frozen = self.frozen
+        if frozen is None:
             return
-        cells = len(self.seeds) + len(settled.bare_seeds)
-        if settled.found.clump.shape != self.clump.shape:
-            raise ValueError("settled regions and those that were found are of one image; these are of two")
-        if settled.drawn is not None and (settled.drawn.ndim != 2 or len(settled.drawn) != cells):
-            raise ValueError(f"drawn radii have one row a cell, here {cells}; given were {settled.drawn.shape}")
-        if len(settled.kinds) != candidates:
-            raise ValueError(f"every candidate has a kind, here {candidates}; given were {len(settled.kinds)}")
+        cells = len(self.seeds) + len(frozen.bare_seeds)
+        if frozen.found.clump.shape != self.clump.shape:
+            raise ValueError("frozen regions and those that were found are of one image; these are of two")
+        if frozen.drawn is not None and (frozen.drawn.ndim != 2 or len(frozen.drawn) != cells):
+            raise ValueError(f"drawn radii have one row a cell, here {cells}; given were {frozen.drawn.shape}")
+        if len(frozen.kinds) != candidates:
+            raise ValueError(f"every candidate has a kind, here {candidates}; given were {len(frozen.kinds)}")
 
     @property
     def cell_seeds(self) -> NDArray[np.float64]:
         """Seeds (N + M, 2) of all cells that are known: those of the nuclei, then those of cells without one."""
-        return self.seeds if self.settled is None else np.vstack([self.seeds, self.settled.bare_seeds])
+        return self.seeds if self.frozen is None else np.vstack([self.seeds, self.frozen.bare_seeds])
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class FrozenRecord:
     """What regions were found once, and is kept while a person corrects them.
 
     Only what is corrected changes then: no cell is added, the size of cells and of nuclei does not follow from the
@@ -103,7 +103,7 @@ class Settled:
     Attributes
     ----------
     found : Regions
-        As they were found, not settled themselves.
+        As they were found, not frozen themselves.
     evidence : Evidence, optional
         What a network said of their cells, one row a nucleus.
     scale : float
@@ -128,8 +128,8 @@ class Settled:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        if self.found.settled is not None:
-            raise ValueError("regions are settled once: give those that were found")
+        if self.found.frozen is not None:
+            raise ValueError("regions are frozen once: give those that were found")
         if self.evidence is not None:
             self.evidence.check(len(self.found.seeds), self.found.clump.shape)
         if not (np.isfinite(self.scale) and self.scale > 0 and np.isfinite(self.nucleus_area)):

@@ -4,16 +4,16 @@ from declump.review.edits import EDITS, Edit, read_edit
 from declump.review.opening import serve
 from declump.review.replaying import list_unsaved, replay_results
 from declump.review.server.guard import is_loopback
-from declump.review.session import Session, settle_image
+from declump.review.session import Session, freeze_image
 
 __all__ = [
     "EDITS",
     "Edit",
     "Session",
+    "freeze_image",
     "is_loopback",
     "list_unsaved",
     "read_edit",
     "replay_results",
     "serve",
-    "settle_image",
 ]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from declump._files import atomic_file
 from declump.errors import BROKEN, reason_of
 from declump.records.evidence import Evidence
-from declump.records.regions import Regions, Settled
+from declump.records.regions import FrozenRecord, Regions
 from declump.records.segmentation import ClumpRecord, Segmentation
 
 FILE = "found.npz"
@@ -23,7 +23,7 @@ _OF_REGIONS = ("clump", "nuclei", "layers", "layers_std", "candidates", "nucleus
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Settled regions as they were found, the cells in them, and what both follow from.
+    """Frozen regions as they were found, the cells in them, and what both follow from.
 
     Attributes
     ----------
@@ -41,22 +41,22 @@ class Found:
 
 def write_found(found: Found, path: Path) -> None:
     """Write the file, whole or not at all; the same content gives the same bytes."""
-    settled, result = found.regions.settled, found.result
-    if settled is None:
-        raise ValueError("these regions are not settled: give those of declump.settle")
+    frozen, result = found.regions.frozen, found.result
+    if frozen is None:
+        raise ValueError("these regions are not frozen: give those of declump.freeze")
     arrays: dict[str, NDArray[Any]] = {
-        name: array for name in _OF_REGIONS if (array := getattr(settled.found, name)) is not None
+        name: array for name in _OF_REGIONS if (array := getattr(frozen.found, name)) is not None
     }
-    if settled.evidence is not None and settled.evidence.radii is not None and settled.evidence.radii_std is not None:
-        arrays["proposed"], arrays["proposed_std"] = settled.evidence.radii, settled.evidence.radii_std
-    arrays |= {"bare_seeds": settled.bare_seeds, "seeds": result.seeds, "radii": result.radii, "owner": result.clump}
+    if frozen.evidence is not None and frozen.evidence.radii is not None and frozen.evidence.radii_std is not None:
+        arrays["proposed"], arrays["proposed_std"] = frozen.evidence.radii, frozen.evidence.radii_std
+    arrays |= {"bare_seeds": frozen.bare_seeds, "seeds": result.seeds, "radii": result.radii, "owner": result.clump}
     facts = {
         "format": _FORMAT,
         "version": _VERSION,
         "origin": found.origin,
-        "diameter": settled.found.diameter,
-        "scale": settled.scale,
-        "nucleus_area": settled.nucleus_area,
+        "diameter": frozen.found.diameter,
+        "scale": frozen.scale,
+        "nucleus_area": frozen.nucleus_area,
         "clumps": [[record.size, list(record.history), record.stopped] for record in result.clumps],
     }
     arrays["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
@@ -84,10 +84,10 @@ def read_found(path: Path) -> Found:
         plain = Regions(**of_regions, diameter=facts["diameter"])
         proposed = Evidence(arrays["proposed"], arrays["proposed_std"]) if "proposed" in arrays else None
         count = 0 if plain.candidates is None else int(plain.candidates.max(initial=0))
-        settled = Settled(
+        frozen = FrozenRecord(
             plain, proposed, facts["scale"], facts["nucleus_area"], arrays["bare_seeds"], kinds=("",) * count
         )
-        regions = replace(plain, settled=settled)
+        regions = replace(plain, frozen=frozen)
         records = tuple(ClumpRecord(size, tuple(history), stopped) for size, history, stopped in facts["clumps"])
         shape = (plain.clump.shape[0], plain.clump.shape[1])
         result = Segmentation(shape, arrays["seeds"], arrays["radii"], arrays["owner"], records)

@@ -26,7 +26,7 @@ from declump.review.found import FILE as FOUND
 from declump.review.found import Found, read_found, write_found
 from declump.review.log import FILE as EDITS
 from declump.review.log import EditLog
-from declump.review.session import Session, settle_image
+from declump.review.session import Session, freeze_image
 
 FOLDER = "review"
 """What lies beside the results of an image: what was found at first, and the edits."""
@@ -56,7 +56,7 @@ def prepare_image(source: Source, options: Options, folder: Path) -> dict[str, A
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        regions = settle_image(picture, options, pixel_size[0])
+        regions = freeze_image(picture, options, pixel_size[0])
         result = options.segment(picture, regions)
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     write_found(Found(regions, result, origin), folder / FOLDER / FOUND)

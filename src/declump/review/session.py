@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from declump.batch.options import Options
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import find_prior, find_settings
-from declump.pipelines.cells import DEFAULT_EVIDENCE, settle
+from declump.pipelines.cells import DEFAULT_EVIDENCE, freeze
+from declump.pipelines.frozen import FrozenEvolution, OnStep, complete
 from declump.pipelines.others import collect_others
-from declump.pipelines.settled import OnStep, SettledEvolution, complete
 from declump.records.others import Others
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
@@ -37,7 +37,7 @@ class Session:
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
     regions : Regions
-        Settled ones of the image, as they were found.
+        Frozen ones of the image, as they were found.
     options : Options, optional
         What else the cells follow from: evidence, rays, prior and setting.
     result : Segmentation, optional
@@ -119,7 +119,7 @@ class Session:
         return self.redo() if said == REDO else self.make(read_edit({k: v for k, v in record.items() if k != "id"}))
 
     def evolve(self, on_step: OnStep | None = None, regions: Regions | None = None) -> Segmentation:
-        """Find the outlines of all cells, one row a cell of ``numbers``; see :meth:`SettledEvolution.evolve`.
+        """Find the outlines of all cells, one row a cell of ``numbers``; see :meth:`FrozenEvolution.evolve`.
 
         They have no nuclei yet: see :meth:`complete`.
 
@@ -163,9 +163,9 @@ class Session:
         return radii
 
     def _usual_outline(self, number: int) -> NDArray[np.float64]:
-        prior, settled = self.evolution.prior, self.state.settled
+        prior, frozen = self.evolution.prior, self.state.frozen
         exits = first_exits(self.state.clump, np.rint(self.state.seed_of(number)), prior.rays)
-        return np.asarray(np.minimum(settled.scale * prior.mean, exits))
+        return np.asarray(np.minimum(frozen.scale * prior.mean, exits))
 
     def find_others(self, regions: Regions) -> Others | None:
         """Give what is no nucleus in regions of the image."""
@@ -176,18 +176,18 @@ class Session:
         return complete(result, regions, self.evolution.proposer.image.channels[0])
 
 
-def open_evolution(image: NDArray[Any], options: Options) -> SettledEvolution:
-    """Give what evolves settled regions of an image as the options say."""
+def open_evolution(image: NDArray[Any], options: Options) -> FrozenEvolution:
+    """Give what evolves frozen regions of an image as the options say."""
     settings = find_settings(options.setting)
     evidence = options.evidence or (DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump")
     proposer = RayProposer(ImageChannels(np.asanyarray(image)), options.rays, options.diameter)
     prior = find_prior(options.prior, settings)
-    return SettledEvolution(proposer, prior, settings, "rays" in evidence, "layers" in evidence)
+    return FrozenEvolution(proposer, prior, settings, "rays" in evidence, "layers" in evidence)
 
 
-def settle_image(image: NDArray[Any], options: Options, pixel_size: float | None = None) -> Regions:
+def freeze_image(image: NDArray[Any], options: Options, pixel_size: float | None = None) -> Regions:
     """Find the regions of an image that a session starts from."""
-    return settle(
+    return freeze(
         image,
         regions=options.region_options(pixel_size),
         evidence=options.evidence,

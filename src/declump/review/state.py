@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.regions import Regions, Settled, seeds_from_labels
+from declump.records.regions import FrozenRecord, Regions, seeds_from_labels
 from declump.review.changes import Box, CellNotes, Change, Draft, Patch, Spot, put_back
 from declump.review.edits import (
     AddSeed,
@@ -41,32 +41,32 @@ class ReviewState:
     Parameters
     ----------
     regions : Regions
-        Settled ones, as they were found.
+        Frozen ones, as they were found.
     luminance : (H, W)
         Of the image, relative to the background: what nuclei are found in where a person points.
     """
 
     def __init__(self, regions: Regions, luminance: NDArray[np.float32]) -> None:
-        if regions.settled is None:
-            raise ValueError("these regions are not settled: give those of declump.settle")
-        self.settled: Settled = regions.settled
+        if regions.frozen is None:
+            raise ValueError("these regions are not frozen: give those of declump.freeze")
+        self.frozen: FrozenRecord = regions.frozen
         self.base, self.luminance = regions, luminance
         self.clump, self.nuclei = regions.clump.copy(), regions.nuclei.copy()
         self.spots_image = np.zeros_like(self.nuclei) if regions.candidates is None else regions.candidates.copy()
         count = len(regions.seeds)
         said = np.ones(count) if regions.nucleus_probability is None else regions.nucleus_probability
         self.cells = {number + 1: CellNotes(probability=float(said[number])) for number in range(count)}
-        for row, column in self.settled.bare_seeds.tolist():
+        for row, column in self.frozen.bare_seeds.tolist():
             self.cells[len(self.cells) + 1] = CellNotes(bare=(row, column))
         doubts = regions.candidate_probability
         spots = int(self.spots_image.max(initial=0))
         self.spots = {
-            number + 1: Spot(0.0 if doubts is None else float(doubts[number]), self.settled.kinds[number])
+            number + 1: Spot(0.0 if doubts is None else float(doubts[number]), self.frozen.kinds[number])
             for number in range(spots)
         }
         self.done = False
         self._next_cell, self._next_spot = len(self.cells) + 1, spots + 1
-        self.diameter = regions.diameter or 2 * float(np.sqrt(max(self.settled.nucleus_area, 50.0) / np.pi))
+        self.diameter = regions.diameter or 2 * float(np.sqrt(max(self.frozen.nucleus_area, 50.0) / np.pi))
 
     def order(self) -> list[int]:
         """Numbers of the cells in the order of the regions: those with a nucleus first."""
@@ -86,8 +86,8 @@ class ReviewState:
         if any(cell.drawn is not None for cell in cells):
             nothing = np.full(RAYS, np.nan)
             drawn = np.array([nothing if cell.drawn is None else cell.drawn for cell in cells])
-        settled = replace(
-            self.settled,
+        frozen = replace(
+            self.frozen,
             bare_seeds=np.array([cell.bare for cell in cells[count:]], dtype=np.float64).reshape(-1, 2),
             drawn=drawn,
             kinds=tuple(self.spots[spot].kind for spot in spots),
@@ -101,7 +101,7 @@ class ReviewState:
             candidate_probability=np.array([self.spots[spot].probability for spot in spots], dtype=np.float64)
             if spots or self.base.candidate_probability is not None
             else None,
-            settled=settled,
+            frozen=frozen,
         )
 
     def seed_of(self, number: int) -> tuple[float, float]:

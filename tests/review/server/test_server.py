@@ -18,7 +18,7 @@ import pytest
 import declump
 from declump.review import replay_results
 from declump.review.images import ReviewedImage
-from support.reviews import ReviewServer, open_review, settled_smear
+from support.reviews import ReviewServer, frozen_smear, open_review
 from support.waiting import wait_until
 
 pytest.importorskip("starlette", reason="the page needs the extra review: pip install 'declump[review]'")
@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two images, a file that is none, and a link out of the folder."""
     place = tmp_path_factory.mktemp("review") / "smears"
     place.mkdir()
-    image, _ = settled_smear()
+    image, _ = frozen_smear()
     iio.imwrite(place / "one.png", image)
     iio.imwrite(place / "two.png", image[:, ::-1])
     (place / "broken.png").write_bytes(b"no picture")
@@ -234,7 +234,7 @@ def test_what_is_saved_is_a_cold_start_from_the_edited_regions(server: ReviewSer
 
 
 def test_kill_9_loses_no_edit_that_was_answered_and_replay_writes_the_rest(tmp_path: Path) -> None:
-    image, _ = settled_smear()
+    image, _ = frozen_smear()
     iio.imwrite(tmp_path / "smear.png", image)
     with pytest.raises(ProcessLookupError), open_review(tmp_path / "smear.png", "-o", tmp_path / "out") as server:
         server.log_in()

@@ -1,4 +1,4 @@
-"""Cells of settled regions: every clump evolved from what is known of it alone, whatever else was corrected."""
+"""Cells of frozen regions: every clump evolved from what is known of it alone, whatever else was corrected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from declump.pipelines.nuclei import find_second_nuclei
 from declump.pipelines.others import collect_others
 from declump.records.clump import Clump, seed_pixels, split_clumps
 from declump.records.evidence import Evidence
-from declump.records.regions import Regions, Settled
+from declump.records.regions import FrozenRecord, Regions
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.shapes.prior import ShapePrior
 
@@ -43,8 +43,8 @@ class ClumpOutcome(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SettledEvolution:
-    """Evolves settled regions of one image, and remembers what became of each clump.
+class FrozenEvolution:
+    """Evolves frozen regions of one image, and remembers what became of each clump.
 
     What is remembered is told by all that a clump's outcome follows from, so that a remembered outcome is the one that
     a new evolution would give, to the byte.
@@ -80,7 +80,7 @@ class SettledEvolution:
         Parameters
         ----------
         regions : Regions
-            Settled ones of the image.
+            Frozen ones of the image.
         on_step : callable, optional
             See ``OnStep``; what it raises ends the evolution.
         progress : callable, optional
@@ -91,12 +91,12 @@ class SettledEvolution:
         Segmentation
             One row a seed of ``regions.cell_seeds``; without nuclei.
         """
-        settled = _settled_of(regions)
+        frozen = _frozen_of(regions)
         pixels = seed_pixels(regions.cell_seeds, regions.clump.shape)
         radii, owner = np.zeros((len(pixels), self.prior.rays)), np.full(len(pixels), -1, dtype=np.int64)
         records, done = [], 0
         for clump in split_clumps(regions.clump, pixels):
-            outcome = self._evolve_clump(clump, regions, settled, on_step)
+            outcome = self._evolve_clump(clump, regions, frozen, on_step)
             radii[clump.cells], owner[clump.cells] = outcome.radii, clump.label
             records.append(outcome.record)
             done += clump.cells.size
@@ -106,49 +106,51 @@ class SettledEvolution:
         return Segmentation(shape, pixels.astype(np.float64), radii, owner, tuple(records))
 
     def remember(self, regions: Regions, result: Segmentation) -> None:
-        """Take what was found in settled regions before as remembered, so that it is not evolved again."""
-        settled = _settled_of(regions)
+        """Take what was found in frozen regions before as remembered, so that it is not evolved again."""
+        frozen = _frozen_of(regions)
         for clump in split_clumps(regions.clump, regions.cell_seeds):
-            evidence = self._find_evidence(clump, regions, settled)
+            evidence = self._find_evidence(clump, regions, frozen)
             outcome = ClumpOutcome(result.radii[clump.cells], result.clumps[clump.label])
-            self._outcomes[_tell_apart(clump, evidence, settled.scale)] = outcome
+            self._outcomes[_tell_apart(clump, evidence, frozen.scale)] = outcome
 
-    def _evolve_clump(self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None) -> ClumpOutcome:
-        evidence = self._find_evidence(clump, regions, settled, on_step)
-        key = _tell_apart(clump, evidence, settled.scale)
+    def _evolve_clump(
+        self, clump: Clump, regions: Regions, frozen: FrozenRecord, on_step: OnStep | None
+    ) -> ClumpOutcome:
+        evidence = self._find_evidence(clump, regions, frozen, on_step)
+        key = _tell_apart(clump, evidence, frozen.scale)
         if key not in self._outcomes:
             solver: Solver = evolve_clump
             # Of large objects only every n-th pixel is evolved: steps would come in other units.
-            if on_step is not None and settled.scale * self.prior.mean.mean() <= MAX_RADIUS:
+            if on_step is not None and frozen.scale * self.prior.mean.mean() <= MAX_RADIUS:
                 solver = partial(evolve_clump, on_step=partial(on_step, clump.cells))
             alone = replace(clump, cells=np.arange(clump.cells.size))
-            outcome = evolve_one(alone, self.prior, self.settings, settled.scale, evidence, solver)
+            outcome = evolve_one(alone, self.prior, self.settings, frozen.scale, evidence, solver)
             self._outcomes[key] = ClumpOutcome(*outcome)
         return self._outcomes[key]
 
     def _find_evidence(
-        self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None = None
+        self, clump: Clump, regions: Regions, frozen: FrozenRecord, on_step: OnStep | None = None
     ) -> Evidence | None:
         """What is known of the cells of a clump, one row each in their order, and of the layers of the whole image."""
         known: dict[str, NDArray[np.float64]] = {}
-        if self.rays and settled.evidence is not None and clump.cells.size:
-            known["radii"], known["radii_std"] = self._find_rays(clump, regions, settled, on_step)
-        if self.layers and settled.found.layers is not None and settled.found.layers_std is not None:
-            known["layers"] = np.asarray(settled.found.layers, np.float64)
-            known["layers_std"] = np.asarray(settled.found.layers_std, np.float64)
-        if settled.drawn is not None and clump.cells.size and np.isfinite(settled.drawn[clump.cells]).any():
-            drawn = settled.drawn[clump.cells]
+        if self.rays and frozen.evidence is not None and clump.cells.size:
+            known["radii"], known["radii_std"] = self._find_rays(clump, regions, frozen, on_step)
+        if self.layers and frozen.found.layers is not None and frozen.found.layers_std is not None:
+            known["layers"] = np.asarray(frozen.found.layers, np.float64)
+            known["layers_std"] = np.asarray(frozen.found.layers_std, np.float64)
+        if frozen.drawn is not None and clump.cells.size and np.isfinite(frozen.drawn[clump.cells]).any():
+            drawn = frozen.drawn[clump.cells]
             std = np.where(np.isfinite(drawn), np.maximum(DRAWN_STD * drawn, MIN_DRAWN_STD), np.inf)
             known["drawn"], known["drawn_std"] = np.where(np.isfinite(drawn), drawn, 1.0), std
         return Evidence(**known) if known else None
 
     def _find_rays(
-        self, clump: Clump, regions: Regions, settled: Settled, on_step: OnStep | None
+        self, clump: Clump, regions: Regions, frozen: FrozenRecord, on_step: OnStep | None
     ) -> tuple[Floats, Floats]:
         """Proposals (n, A) for the cells of a clump; cells without a nucleus have none."""
-        evidence = settled.evidence
+        evidence = frozen.evidence
         assert evidence is not None and evidence.radii is not None and evidence.radii_std is not None
-        found = self._found.setdefault(id(settled.found), _Found(settled.found))
+        found = self._found.setdefault(id(frozen.found), _Found(frozen.found))
         with_nucleus = clump.cells[clump.cells < len(regions.seeds)]
         radii = np.ones((clump.cells.size, evidence.radii.shape[1]))
         std = np.full_like(radii, np.inf)
@@ -162,7 +164,7 @@ class SettledEvolution:
                 for row, seed in enumerate(seeds):
                     if seed in self._said:
                         radii[row], std[row] = self._said[seed]
-                on_step(clump.cells, self._find_start(clump, settled, Evidence(radii, std)))
+                on_step(clump.cells, self._find_start(clump, frozen, Evidence(radii, std)))
             view, numbers = found.show_clump(clump, regions, with_nucleus)
             said = self.proposer.propose(view, numbers)
             assert said.radii is not None and said.radii_std is not None
@@ -171,10 +173,10 @@ class SettledEvolution:
             self._said[seed] = radii[row], std[row]
         return radii, std
 
-    def _find_start(self, clump: Clump, settled: Settled, evidence: Evidence) -> Floats:
+    def _find_start(self, clump: Clump, frozen: FrozenRecord, evidence: Evidence) -> Floats:
         """Where outlines start from by what was said of the cells before: a first look, while the network runs."""
-        room = clump.with_room(int(ROOM * settled.scale * self.prior.mean.mean()))
-        return ClumpObjective(room, self.prior, self.settings, settled.scale, evidence).start().radii
+        room = clump.with_room(int(ROOM * frozen.scale * self.prior.mean.mean()))
+        return ClumpObjective(room, self.prior, self.settings, frozen.scale, evidence).start().radii
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,32 +227,32 @@ class _Found:
         return shown, np.arange(len(shown.seeds) - len(cells), len(shown.seeds))
 
 
-def segment_settled(
-    evolution: SettledEvolution, regions: Regions, *, progress: Callable[[int, int], None] | None = None
+def segment_frozen(
+    evolution: FrozenEvolution, regions: Regions, *, progress: Callable[[int, int], None] | None = None
 ) -> Segmentation:
-    """Find every cell of settled regions, whole; see :func:`declump.segment`."""
+    """Find every cell of frozen regions, whole; see :func:`declump.segment`."""
     return complete(evolution.evolve(regions, progress=progress), regions, evolution.proposer.image.channels[0])
 
 
 def complete(result: Segmentation, regions: Regions, luminance: NDArray[np.float32]) -> Segmentation:
-    """Add nuclei, their probabilities and what is no nucleus to the outlines of settled regions."""
-    settled = _settled_of(regions)
+    """Add nuclei, their probabilities and what is no nucleus to the outlines of frozen regions."""
+    frozen = _frozen_of(regions)
     probability = regions.nucleus_probability
     if probability is not None:
-        probability = np.append(probability, np.full(len(settled.bare_seeds), np.nan))
+        probability = np.append(probability, np.full(len(frozen.bare_seeds), np.nan))
     return replace(
         result,
         nuclei=regions.nuclei,
-        second_nuclei=find_second_nuclei(regions.nuclei, settled.nucleus_area),
+        second_nuclei=find_second_nuclei(regions.nuclei, frozen.nucleus_area),
         nucleus_probability=probability,
         others=collect_others(regions, luminance),
     )
 
 
-def _settled_of(regions: Regions) -> Settled:
-    if regions.settled is None:
-        raise ValueError("these regions are not settled: give those of declump.settle")
-    return regions.settled
+def _frozen_of(regions: Regions) -> FrozenRecord:
+    if regions.frozen is None:
+        raise ValueError("these regions are not frozen: give those of declump.freeze")
+    return regions.frozen
 
 
 def _box(clump: Clump) -> tuple[slice, slice]:
@@ -259,7 +261,7 @@ def _box(clump: Clump) -> tuple[slice, slice]:
 
 
 def _tell_apart(clump: Clump, evidence: Evidence | None, scale: float) -> bytes:
-    """Digest of all that the outcome of a clump follows from, within one :class:`SettledEvolution`."""
+    """Digest of all that the outcome of a clump follows from, within one :class:`FrozenEvolution`."""
     digest = hashlib.sha256(repr((clump.mask.shape, clump.origin, clump.image_shape, scale)).encode())
     digest.update(np.packbits(clump.mask).tobytes())
     digest.update(np.ascontiguousarray(clump.seeds).tobytes())
