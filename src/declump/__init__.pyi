@@ -1,5 +1,6 @@
 from . import (
     batch,
+    bridges,
     compared,
     comparison,
     datasets,
@@ -44,6 +45,7 @@ __all__ = [
     "ShapeExamples",
     "ShapePrior",
     "batch",
+    "bridges",
     "compared",
     "comparison",
     "datasets",

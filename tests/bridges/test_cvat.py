@@ -27,7 +27,10 @@ def smear():
 def run(function, image, **asked):
     """What CVAT does with a function: labels are matched by name, everything is checked and gets the task's ids."""
     driver = import_module("cvat_sdk.auto_annotation.driver")
-    labels = [auto_annotation.label_spec(name, number, type="polygon") for name, number in LABELS.items()]
+    labels = [
+        auto_annotation.label_spec(name, number, type="polygon", attributes=[], sublabels=[])
+        for name, number in LABELS.items()
+    ]
     mapper = driver._AnnotationMapper(
         logging.getLogger(), function.spec.labels, labels, allow_unmatched_labels=False, conv_mask_to_poly=False
     )

@@ -17,6 +17,7 @@ from declump.cli import (
     demo,
     evaluate,
     evolve,
+    export_models,
     info,
     report,
     reproduce,
@@ -49,6 +50,7 @@ app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
+app.command(name="export-models")(export_models.export_models)
 
 
 def _version(asked: bool) -> None:

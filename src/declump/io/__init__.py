@@ -7,6 +7,7 @@ from declump.io.cell_sets import find_cell_sets, pair_cell_sets
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
 from declump.io.results import read, read_contours, write_results
+from declump.io.spatial_data import to_spatialdata
 
 __all__ = [
     "ENDINGS",
@@ -24,5 +25,6 @@ __all__ = [
     "read_mask_stack",
     "read_pixel_size",
     "read_size",
+    "to_spatialdata",
     "write_results",
 ]
