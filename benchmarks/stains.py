@@ -26,7 +26,7 @@ CYTOPLASM = (0.10, 0.45)
 NUCLEUS = 0.35
 """How much denser than what surrounds it a nucleus is."""
 BEGIN = np.array([[1.62, 0.77, 0.61], [0.45, 1.48, 1.07], [0.35, 0.95, 1.70]])
-"""Blue-green, pink, orange: where the groups begin."""
+"""Where the groups begin: the blue-green, pink and orange that the textbook names."""
 EVERY = 3
 """Pixels are taken from every so many rows and columns."""
 
@@ -34,7 +34,7 @@ EVERY = 3
 def densities(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Densities (H, W, 3), and the light (3,) of the background."""
     pixels = ndimage.gaussian_filter(image[..., :3].astype(np.float32), (1, 1, 0))
-    background = np.percentile(pixels, 95, axis=(0, 1))
+    background = np.percentile(pixels.astype(np.float64), 95, axis=(0, 1))
     return np.maximum(-np.log(np.maximum(pixels, 1) / background), 0), background
 
 
@@ -47,7 +47,7 @@ def measure_frame(image: np.ndarray) -> dict[str, np.ndarray]:
     plasma = (mean > CYTOPLASM[0]) & (mean < CYTOPLASM[1]) & ~ndimage.binary_dilation(dense, iterations=8)
     plasma = ndimage.binary_opening(plasma, iterations=3)
     dense, plasma = dense[::EVERY, ::EVERY], plasma[::EVERY, ::EVERY]
-    density, mean = density[::EVERY, ::EVERY], mean[::EVERY, ::EVERY]
+    density, mean = density[::EVERY, ::EVERY].astype(np.float64), mean[::EVERY, ::EVERY].astype(np.float64)
     return {
         "cytoplasm": density[plasma] / mean[plasma][:, None],
         "cytoplasm density": mean[plasma],
@@ -62,7 +62,8 @@ def group(hues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     means = BEGIN.copy()
     for _ in range(50):
         own = np.argmin(((hues[:, None] - means) ** 2).sum(axis=2), axis=1)
-        means = np.array([hues[own == index].mean(axis=0) if (own == index).any() else means[index] for index in range(3)])
+        kept = [hues[own == index] for index in range(3)]
+        means = np.array([part.mean(axis=0) if len(part) else mean for part, mean in zip(kept, means, strict=True)])
     return means, own
 
 
@@ -89,7 +90,7 @@ def main() -> None:
                 "spread": np.round(np.log(np.maximum(every[own == index], 0.05)).std(axis=0), 3).tolist(),
                 "share": round(float(shares[:, index].mean()), 3),
             }
-            for index, name in enumerate(("blue-green", "pink", "orange"))
+            for index, name in enumerate(("blue", "pink", "grey"))
         },
         "shares, spread over frames": np.round(shares.std(axis=0), 3).tolist(),
         "cytoplasm density": np.round(
