@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from declump.simulate.camera import photograph
 from declump.simulate.debris import draw_debris
 from declump.simulate.layers import pile
 from declump.simulate.shapes import REFERENCE_RADIUS, draw_shape, paste
-from declump.simulate.stains import STAINS, draw_staining
+from declump.simulate.stains import STAINS, Stain, draw_staining
 from declump.simulate.textures import draw_textures
 
 _MIN_SIDE = 16
@@ -70,7 +69,7 @@ def smear(
     *,
     cells: int = 12,
     overlap: float = 0.4,
-    stain: Literal["grey", "pap", "he"] = "pap",
+    stain: Stain = "pap",
     clumps: int | None = None,
     joined_nuclei: float = 0.0,
     radius: float = REFERENCE_RADIUS,
