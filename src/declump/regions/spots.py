@@ -19,6 +19,8 @@ DENSITIES = tuple(np.linspace(0.15, 1.35, 13).tolist())
 """Optical densities at which dark spots stand out, from faint cytoplasm to the darkest nuclei."""
 PROBABILITIES = (0.1, 0.25, 0.45)
 """Probabilities of nucleus at which spots stand out that the rules cut into fragments."""
+RIM = 3
+"""A spot that comes so near to the image border, in pixels, may be cut by it."""
 WITHIN, LARGER = 0.75, 1.4
 """A spot is a fragment of a round one in which it lies by this share, and which is larger by this factor."""
 WHOLE = 0.6
@@ -75,12 +77,12 @@ def _add_round_spots(
     density = -np.log(np.clip(luminance, 0.05, 1.5))
     whole = np.bincount(spots.ravel()) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
-    inner = np.zeros(clump.shape, np.bool_)
-    margin = 0 if cut else 1
-    inner[margin : -margin or None, margin : -margin or None] = True
     for plane, levels in ((probability, PROBABILITIES), (density, DENSITIES)):
-        free = clump & inner & ~ndimage.binary_dilation(whole[spots])
+        free = clump & ~ndimage.binary_dilation(whole[spots])
         found = find_level_spots(plane, levels, diameter, free)
+        if not cut:
+            rim = [found[:RIM], found[-RIM:], found[:, :RIM], found[:, -RIM:]]
+            found[np.isin(found, np.concatenate([side.ravel() for side in rim]))] = 0
         spots, whole = _take_round(spots, whole, found)
     return spots
 
