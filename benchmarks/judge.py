@@ -90,7 +90,7 @@ def make_frame(image: MarkedNuclei, cells: np.ndarray | None, regions: Model, ju
     network = time.process_time() - start
     diameter = regions.nucleus_diameter / scale
     rules = replace(read_maps(maps, channels, diameter), diameter=diameter)
-    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter, clump=rules.clump)
+    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter)
     start = time.process_time()
     said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
     seconds = time.process_time() - start, network

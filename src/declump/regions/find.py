@@ -205,8 +205,8 @@ def read_maps(
     std = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
     known = (layers.astype(np.float32), std.astype(np.float32))
     if judge is not None:
-        spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=clump,
-                           min_area=options.min_nucleus_area, cut=options.cut_nuclei)  # fmt: skip
+        spots = find_spots(probability, maps.centre_map, channels[0], diameter, min_area=options.min_nucleus_area,
+                           cut=options.cut_nuclei)  # fmt: skip
         said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
         return choose_nuclei(Regions(clump, spots, *known), said, options.min_nucleus)
     nuclei, doubtful = (
