@@ -18,10 +18,12 @@ from declump.batch.options import Options
 from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
 from declump.batch.workers import check_parent
-from declump.io import read_image, read_pixel_size, read_size, write_results
+from declump.focus import fuse_stack
+from declump.io import read_image, read_pixel_size, read_size, read_stack, write_results
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
+from declump.io.stacks import pages_of
 from declump.measurements import measure
 from declump.measurements.quality import VERDICTS
 from declump.methods import two_discs
@@ -53,8 +55,7 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         What ``summary.json`` holds: where the image is, the size of its pixels, its measurements.
     """
     models = options.model_digests()
-    check_memory(source.path, read_size(source.path, page=source.page), free_memory())
-    picture = read_image(source.path, page=source.page)
+    picture, planes = read_focused(source)
     pixel_size, origin = find_pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
@@ -62,7 +63,16 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         result = options.segment(picture, options.region_options(pixel_size))
     warned = [str(warning.message) for warning in said]
     return store_image(source, options, folder, picture, result, pixel_size=(pixel_size, origin), models=models,
-                       warned=warned)  # fmt: skip
+                       warned=warned, planes=planes)  # fmt: skip
+
+
+def read_focused(source: Source) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    """Read an image for which there is memory; of a focus stack also which plane (H, W) each pixel came from."""
+    pages = pages_of(source.path, source.page)
+    check_memory(source.path, read_size(source.path, page=source.page), free_memory(), planes=len(pages))
+    if len(pages) == 1:
+        return read_image(source.path, page=source.page), None
+    return fuse_stack(read_stack(source.path, page=source.page))
 
 
 def store_image(
@@ -77,6 +87,7 @@ def store_image(
     warned: Sequence[str] = (),
     columns: Mapping[str, Sequence[Any]] | None = None,
     facts: Mapping[str, Any] | None = None,
+    planes: NDArray[np.int32] | None = None,
 ) -> dict[str, Any]:
     """Measure the cells of one image, and write them into a folder that is whole or not there.
 
@@ -98,6 +109,8 @@ def store_image(
         More columns of the table of cells.
     facts : mapping, optional
         More entries of the record.
+    planes : (H, W) int32, optional
+        Of a focus stack, which plane each pixel came from.
 
     Returns
     -------
@@ -105,11 +118,11 @@ def store_image(
         What ``summary.json`` holds.
     """
     size, origin = pixel_size
-    measured = measure(result, picture, prior=options.prior, pixel_size=size)
+    measured = measure(result, picture, prior=options.prior, pixel_size=size, planes=planes)
     sure = measured.cells["confidence"] >= options.min_confidence
     if not sure.all():
         result = result.keep(sure)
-        measured = measure(result, picture, prior=options.prior, pixel_size=size)
+        measured = measure(result, picture, prior=options.prior, pixel_size=size, planes=planes)
     doubts = [VERDICTS[measured.image["quality"]]] if measured.image["quality"] in VERDICTS else []
     record: dict[str, Any] = {
         "format": _FORMAT,

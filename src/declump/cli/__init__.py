@@ -17,6 +17,7 @@ from declump.cli import (
     demo,
     evaluate,
     evolve,
+    fuse,
     info,
     report,
     reproduce,
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.command()(segment.segment)
 app.command()(evolve.evolve)
 app.command()(split.split)
+app.command()(fuse.fuse)
 app.command()(simulate.simulate)
 app.command()(report.report)
 app.command(name="open")(review.open_review)

@@ -81,6 +81,10 @@ def segment(
     refined: Annotated[
         bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
     ] = False,
+    stack: Annotated[
+        Literal["fuse", "planes"],
+        typer.Option(help="Focus stacks (Z) in a TIFF: 'fuse' them into a sharp image, or every plane an image."),
+    ] = "fuse",
     jobs: Annotated[
         int | None,
         typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
@@ -112,11 +116,12 @@ def segment(
         others=others,
         numbers=numbers,
         refined=refined,
+        stack=stack,
         **chosen,
     )
     out = _beside(images) if out is None else out
     start = time.monotonic()
-    sources = declump.batch.find_sources(images, out=out, note=tell)
+    sources = declump.batch.find_sources(images, out=out, note=tell, stack=stack)
     lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
     count = 0
 

@@ -4,9 +4,18 @@ from declump.io.cell_sets import find_cell_sets, pair_cell_sets
 from declump.io.decoding import ENDINGS
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
-from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
+from declump.io.images import (
+    count_images,
+    read_image,
+    read_labels,
+    read_mask,
+    read_mask_stack,
+    read_size,
+    read_stack,
+)
 from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
+from declump.io.stacks import list_images
 
 __all__ = [
     "ENDINGS",
@@ -15,6 +24,7 @@ __all__ = [
     "find_cell_sets",
     "find_metadata",
     "format_names",
+    "list_images",
     "pair_cell_sets",
     "read",
     "read_contours",
@@ -24,5 +34,6 @@ __all__ = [
     "read_mask_stack",
     "read_pixel_size",
     "read_size",
+    "read_stack",
     "write_results",
 ]
