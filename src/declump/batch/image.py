@@ -17,7 +17,7 @@ from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
 from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
-from declump.batch.workers import check_parent
+from declump.batch.workers import check_parent, tell_parent
 from declump.focus import fuse_stack
 from declump.io import read_image, read_pixel_size, read_size, read_stack, write_results
 from declump.io.formats.csv_table import write_table
@@ -55,12 +55,18 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         What ``summary.json`` holds: where the image is, the size of its pixels, its measurements.
     """
     models = options.model_digests()
+    tell_parent("reading")
     picture, planes = read_focused(source)
     pixel_size, origin = find_pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        result = options.segment(picture, options.region_options(pixel_size))
+        result = options.segment(
+            picture,
+            options.region_options(pixel_size),
+            progress=lambda done, total: tell_parent(f"evolution, {done} of {total} cells", now=False),
+            stage=tell_parent,
+        )
     warned = [str(warning.message) for warning in said]
     return store_image(source, options, folder, picture, result, pixel_size=(pixel_size, origin), models=models,
                        warned=warned, planes=planes)  # fmt: skip
@@ -118,6 +124,7 @@ def store_image(
         What ``summary.json`` holds.
     """
     size, origin = pixel_size
+    tell_parent("measurements")
     measured = measure(result, picture, prior=options.prior, pixel_size=size, planes=planes)
     sure = measured.cells["confidence"] >= options.min_confidence
     if not sure.all():
@@ -139,6 +146,7 @@ def store_image(
         **(facts or {}),
     }
     cells = {**measured.cells, **{name: np.asarray(values)[sure] for name, values in (columns or {}).items()}}
+    tell_parent("writing")
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
         write_results(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -105,10 +105,17 @@ class Options:
             expected_diameter=told,
         )
 
-    def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:
-        """Find the cells of an image by the method that was chosen."""
-        method = self._method
-        return method(image, regions, **{name: getattr(self, name) for name in method.options})
+    def segment(
+        self,
+        image: ArrayLike,
+        regions: Regions | RegionOptions,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        stage: Callable[[str], None] | None = None,
+    ) -> Segmentation:
+        """Find the cells of an image by the method that was chosen; see :func:`declump.segment`."""
+        method, chosen = self._method, {name: getattr(self, name) for name in self._method.options}
+        return method(image, regions, progress=progress, stage=stage, **chosen)
 
     def model_digests(self) -> dict[str, str | None]:
         """Give the digests of the files that results follow from, by option; None for what is in no file."""

@@ -234,7 +234,10 @@ def _list_planes(file: Any, path: Path) -> list[_Plane]:
         outer = series.axes[: -len(series.keyframe.axes)]
         places = _number_places(outer, series.shape[: len(outer)])
         if "C" not in outer and len(places) == len(planes):
-            return [replace(plane, place=place and (0, place)) for plane, place in zip(planes, places, strict=True)]
+            return [
+                replace(plane, place=None if place is None else (0, place))
+                for plane, place in zip(planes, places, strict=True)
+            ]
     return planes
 
 
@@ -283,7 +286,9 @@ def _group_channels(series: Any, index: int) -> Iterator[_Plane]:
     sizes = {axis: size for axis, size in zip(outer, series.shape, strict=False) if axis != "C"}
     places = _number_places("".join(sizes), list(sizes.values()))
     for group, place in zip(numbers.reshape(-1, numbers.shape[-1]), places, strict=True):
-        yield _Plane(tuple(series.pages[int(number)] for number in group), place=place and (index, place))
+        yield _Plane(
+            tuple(series.pages[int(number)] for number in group), place=None if place is None else (index, place)
+        )
 
 
 def _can_decode(page: Any) -> bool:
