@@ -18,12 +18,12 @@ from declump.batch.options import Options
 from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
 from declump.batch.workers import check_parent, tell_parent
-from declump.focus import fuse_stack
+from declump.images.focus import fuse_stack
+from declump.images.stacks import pages_of
 from declump.io import read_image, read_pixel_size, read_size, read_stack, write_results
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
-from declump.io.stacks import pages_of
 from declump.measurements import measure
 from declump.measurements.quality import VERDICTS
 from declump.methods import two_discs

@@ -10,8 +10,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from declump._files import file_digest
+from declump.images.stacks import STACKS
 from declump.io.formats import DEFAULT
-from declump.io.stacks import STACKS
 from declump.methods import OURS, Method, find_method
 from declump.models import model_path
 from declump.records.regions import Regions

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from declump._files import DRAFTS
 from declump.errors import printable
+from declump.images.stacks import Page
 from declump.io import ENDINGS, list_images
-from declump.io.stacks import Page
 
 OTHER_ENDINGS = (
     ".avif", ".czi", ".dcm", ".gif", ".heic", ".ims", ".jxl", ".lif", ".mrxs", ".nd2", ".ndpi", ".oib", ".oir", ".psd",

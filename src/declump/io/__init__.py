@@ -1,10 +1,8 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
-from declump.io.cell_sets import find_cell_sets, pair_cell_sets
-from declump.io.decoding import ENDINGS
-from declump.io.formats import FORMATS, format_names
-from declump.io.formats.parts.metadata import find_metadata
-from declump.io.images import (
+from declump.images.decoding import ENDINGS
+from declump.images.pixel_sizes import read_pixel_size
+from declump.images.reading import (
     count_images,
     read_image,
     read_labels,
@@ -13,9 +11,11 @@ from declump.io.images import (
     read_size,
     read_stack,
 )
-from declump.io.pixel_sizes import read_pixel_size
+from declump.images.stacks import list_images
+from declump.io.cell_sets import find_cell_sets, pair_cell_sets
+from declump.io.formats import FORMATS, format_names
+from declump.io.formats.parts.metadata import find_metadata
 from declump.io.results import read, read_contours, write_results
-from declump.io.stacks import list_images
 
 __all__ = [
     "ENDINGS",

@@ -9,7 +9,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from declump.focus import fuse_stack
+from declump.images.focus import fuse_stack
 from declump.io import list_images, read_image, read_size, read_stack
 
 RNG = np.random.default_rng(0)

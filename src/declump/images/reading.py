@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.errors import BROKEN
-from declump.focus import fuse_stack
-from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format, measure_plane
-from declump.io.stacks import Page, pages_of, stack_planes
+from declump.images.decoding import (
+    count_planes,
+    decode_pages,
+    decode_plane,
+    decode_single_page,
+    find_format,
+    measure_plane,
+)
+from declump.images.focus import fuse_stack
+from declump.images.stacks import Page, pages_of, stack_planes
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 import declump
-from declump.focus import fuse_stack
+from declump.images.focus import fuse_stack
 
 
 def scene(side: int = 96, seed: int = 0) -> NDArray[np.float64]:

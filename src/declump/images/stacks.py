@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import list_places
+from declump.images.decoding import list_places
 
 Page = int | str
 """An image of a file: the number of a page, from 1, or the pages of a focus stack, as ``"1-20"`` or ``"1-39:2"``."""
