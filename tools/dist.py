@@ -1,7 +1,7 @@
 """Builds the sdist and the wheel of a release, byte for byte the same wherever and whenever they are built.
 
     python tools/dist.py              # dist/declump-VERSION.tar.gz and dist/declump-VERSION-py3-none-any.whl
-    python tools/dist.py --check      # builds twice, in other folders with other rights and clocks, and compares
+    python tools/dist.py --check      # builds again in another folder with other rights, and compares
 
 Only committed files go in. Times are those of the commit, owners and rights are the same for all; the wheel is built
 from the sdist. The version of setuptools is pinned by requirements.lock.
@@ -24,6 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NOT_SHIPPED = ("benchmarks/models", "docs/pictures", ".venv", "tests/support/__pycache__")
 """Parts of the checkout that neither archive may hold."""
+NEEDED = ("data/*.onnx", "data/*.npz", "help/*", "report/page.*", "review/page/*.js", "py.typed", "__init__.pyi")
+"""Files of the package that are no Python, which both archives have to hold."""
 
 
 def build(root: Path, target: Path, epoch: int, umask: int = 0o022) -> list[Path]:
@@ -112,7 +114,15 @@ def check_content(path: Path) -> None:
     found = [name for name in names if name.startswith(NOT_SHIPPED) or name.endswith(".pyc")]
     wanted = [
         file.relative_to(ROOT / "src").as_posix()
-        for pattern in ("data/*.onnx", "data/*.npz", "report/page.*", "review/page/*.js", "py.typed", "__init__.pyi")
+        for pattern in (
+            "data/*.onnx",
+            "data/*.npz",
+            "report/page.*",
+            "review/page/*.js",
+            "help/*",
+            "py.typed",
+            "__init__.pyi",
+        )
         for file in (ROOT / "src" / "declump").glob(pattern)
     ]
     missing = [name for name in wanted if not any(held.endswith(name) for held in names)]
@@ -135,7 +145,9 @@ def main() -> None:
     epoch = commit_time(ROOT)
     made = build(ROOT, ROOT / "dist", epoch)
     for path in made:
-        print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
+        print(
+            f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(ROOT)}  {path.stat().st_size:,} bytes"
+        )
     if options.check:
         with tempfile.TemporaryDirectory(prefix="another place ") as folder:
             again = build(ROOT, Path(folder), epoch, umask=0o077)
