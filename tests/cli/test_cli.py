@@ -178,7 +178,7 @@ def test_simulate(here: Callable[..., tuple[int, str, str]], tmp_path: Path) -> 
     for one, other in zip(plain, clean, strict=True):
         assert np.array_equal(one.cells, other.cells) and not np.array_equal(one.image, other.image)
     code, _, error = here("simulate", "-o", tmp_path / "a", *options)
-    assert code == 1 and "is not empty; give a new or empty one\n" in error
+    assert code == 1 and "is not empty; give a new or empty one [help: " in error
     for size in ("0x5", "axb", "1x2x3", "-3", ""):
         code, _, error = here("simulate", "-o", tmp_path / "c", "--size", size)
         assert code in (1, 2) and error and not (tmp_path / "c").exists()
