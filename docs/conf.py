@@ -61,8 +61,6 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#5fd0c5", "color-brand-content": "#5fd0c5"},
 }
 
-TITLES = {"declump": "Segmenting"}
-
 
 def write_api_pages() -> None:
     """Write a page for each public module: what stands in its ``__all__``, and nothing else."""

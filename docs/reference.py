@@ -28,8 +28,8 @@ Written by `python docs/reference.py` from the command line's own help and the d
 in [the command line](command-line.md) and [formats](formats.md).
 """
 MODULES = (
-    "io", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch", "report",
-    "research", "review",
+    "io", "data", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch",
+    "report", "research", "review",
 )  # fmt: skip
 
 

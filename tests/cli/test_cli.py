@@ -298,10 +298,10 @@ def test_interruption_is_quiet_and_leaves_nothing(number: int, code: int, tmp_pa
     ("failure", "message"),
     [
         (MemoryError(), "not enough memory"),
-        (PermissionError(13, "Permission denied", "there"), "declump: Permission denied: there\n"),
-        (OSError(28, "No space left on device"), "declump: No space left on device\n"),
+        (PermissionError(13, "Permission denied", "there"), "declump: Permission denied: there [help: "),
+        (OSError(28, "No space left on device"), "declump: No space left on device [help: "),
         (KeyError("odd"), "should not (KeyError: 'odd')"),
-        (ValueError("two\nlines"), "declump: two lines\n"),
+        (ValueError("two\nlines"), "declump: two lines [help: "),
     ],
 )
 def test_any_failure_is_one_sentence(
