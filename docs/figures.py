@@ -61,8 +61,9 @@ def sample() -> np.ndarray:
 def main() -> None:
     """Draw all pictures."""
     PICTURES.mkdir(exist_ok=True)
-    for draw in (demo, evolution, sample):
+    for draw in (demo, evolution):
         iio.imwrite(PICTURES / f"{draw.__name__}.png", draw())
+    iio.imwrite(PICTURES / "sample.jpg", sample(), quality=88)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ _SEED = 2
 def smear(stain: Literal["pap", "he", "grey"] = "pap") -> simulate.Smear:
     """Draw the sample smear: fourteen cells in four clumps, with their exact truth.
 
-    It shows everything the simulator knows: pleats, granules, chromatin, bacteria, leukocytes, cells out of focus. The three stains show the same cells. The picture is declump's own and may be used for anything.
+    It shows everything the simulator knows: pleats, granules, chromatin, bacteria, leukocytes, cells out of focus.
+    The three stains show the same cells. The picture is declump's own and may be used for anything.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ def smear(
         0 switches each off.
     detail : float, optional
         What shows from near, 0 (none) to 1: pleats and granules of the cytoplasm, chromatin, leukocytes with lobes
-        (never in the truth), a picture that the camera sharpened. It needs cells of 70 pixels in radius or more to show.
+        (never in the truth), a picture that the camera sharpened. It shows in cells of 70 pixels in radius or more.
     rng : int or numpy.random.Generator, optional
         Seed or generator; the same seed gives the same bytes.
 
