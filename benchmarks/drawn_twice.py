@@ -3,8 +3,8 @@
     python benchmarks/drawn_twice.py --data ../shared/data --write
 
 One frame is laid over the other by its picture alone (the shift at which they correlate best); every cell that is whole
-in both is compared with the cell whose nucleus is nearest. No method can be expected to agree with a drawing better than
-another drawing does.
+in both is compared with the cell whose nucleus is nearest. How far people agree is as far as a method can be held to
+what they drew.
 """
 
 from __future__ import annotations
