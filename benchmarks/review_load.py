@@ -26,6 +26,8 @@ from review_page import READY, open_review, wait
 
 IMAGES, SIDE = 1000, 10
 """Images of the one folder; tiles along a side of the image in the other."""
+GLASS = 12
+"""Pixels of empty glass round a tile."""
 SHOWN = "window.declump && declump.begun && declump.page.image"
 FRAMES = """
 const [act, done] = arguments;
@@ -49,7 +51,12 @@ SCROLL = "document.getElementById('image-list').scrollTop += 400"
 
 
 def draw_tile(number: int, side: int, cells: int) -> np.ndarray:
-    return declump.simulate.smear((side, side), cells=cells, radius=28, overlap=0.3, stain="grey", rng=number).image
+    """A smear with empty glass all round, so that clumps of neighbouring tiles do not join."""
+    tile = declump.simulate.smear(
+        (side - 2 * GLASS, side - 2 * GLASS), cells=cells, radius=24, overlap=0.2, stain="grey", variety=0, debris=0,
+        blur=0.5, illumination=0, rng=number,
+    ).image  # fmt: skip
+    return np.pad(tile, GLASS, constant_values=int(np.percentile(tile, 90)))
 
 
 def segment(images: Path, out: Path) -> None:
@@ -126,7 +133,7 @@ def measure_many_images(work: Path) -> dict[str, str]:
 def measure_many_cells(work: Path) -> dict[str, str]:
     images = work / "large"
     images.mkdir()
-    tiles = [draw_tile(100 + number, 512, 60) for number in range(SIDE)]
+    tiles = [draw_tile(100 + number, 512, 76) for number in range(SIDE)]
     rows = [np.concatenate([tiles[(row + column) % SIDE] for column in range(SIDE)], axis=1) for row in range(SIDE)]
     mosaic = np.concatenate(rows)
     iio.imwrite(images / "mosaic.png", mosaic)
