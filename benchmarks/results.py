@@ -87,7 +87,8 @@ def section(case: Case, folder: Path) -> str:
     text = (folder / "results.md").read_text().split("## Visual comparison")[0]
     text = re.sub(r"^# .*$", f"### {case.title}", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^## ", "#### ", text, flags=re.MULTILINE)
-    text = re.sub(r"^- (version|command): .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^- version: .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^- command: (.*)$", r"- command: `\1`", text, flags=re.MULTILINE)
     for plot in sorted(folder.glob("study-*.svg")):
         shutil.copyfile(plot, ROOT / "docs" / "pictures" / f"{case.name}-{plot.name}")
     pattern = r"^#### Study of .*$"
@@ -112,16 +113,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for the runs; by default build/reproduce/COMMIT")
     parser.add_argument("--only", default="", help="only runs with this in their name")
     parser.add_argument("--jobs", type=int)
+    parser.add_argument("--written", action="store_true", help="run nothing: put what the folders hold into the page")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
     out = options.out or ROOT / "build" / "reproduce" / commit()
     chosen = [case for case in CASES if options.only in case.name]
-    folders = [reproduce(case, out, options.data, options.jobs) for case in chosen]
+    if options.written:
+        chosen = [case for case in chosen if (out / case.name / "results.md").is_file()]
+    folders = [
+        out / case.name if options.written else reproduce(case, out, options.data, options.jobs) for case in chosen
+    ]
     for case, folder in zip(chosen, folders, strict=True):
         begun = (folder / BEGUN).read_text()
         heading, _, rest = section(case, folder).partition("\n")
-        origin = f"Measured by `python benchmarks/results.py --only {case.name}` at commit {begun}."
+        origin = f"Measured at commit {begun}, put here by `python benchmarks/results.py --only {case.name}`."
         replace_part("docs/results.md", f"reproduce {case.name}", f"{heading}\n\n{origin}\n{rest}")
         if case.name == "simulated-he":
             shutil.copyfile(folder / "comparison.png", ROOT / "docs" / "pictures" / "comparison.png")
