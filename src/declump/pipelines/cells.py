@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
@@ -15,6 +15,7 @@ from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.frozen import FrozenEvolution, segment_frozen
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -31,7 +32,7 @@ DEFAULT_EVIDENCE = "rays"
 
 
 def segment(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     evidence: Evidence | str | None = None,
@@ -48,8 +49,8 @@ def segment(
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
-        Bright-field image: uint8, uint16, bool or float.
+    image : (H, W), (H, W, 3) or (H, W, 4), or the path of a file
+        Bright-field image: uint8, uint16, bool or float; arrays of dask, zarr and xarray count, too.
     regions : Regions, RegionOptions, str or Path
         Where there is any cell and where the nuclei are; or how to find that: options, or the ``model`` of
         :func:`declump.find_regions`. Of frozen regions (:func:`freeze`) exactly their cells are evolved.
@@ -85,7 +86,7 @@ def segment(
 
 
 def freeze(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     evidence: str | None = None,
@@ -121,7 +122,7 @@ class _Stages:
 
     def __init__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         regions: Regions | RegionOptions | str | Path,
         evidence: Evidence | str | None,
         rays: str | Path,
@@ -135,7 +136,7 @@ class _Stages:
         self.options = to_region_options(
             regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus
         )
-        self.picture = ImageChannels(np.asanyarray(image))
+        self.picture = ImageChannels(to_pixels(image))
         self.regions = get_regions(self.picture, regions if isinstance(regions, Regions) else self.options)
         self.settings = find_settings(setting)
         self.prior = find_prior(prior, self.settings)
