@@ -16,6 +16,7 @@ from declump import __version__
 from declump.cli import (
     compare,
     demo,
+    doctor,
     evaluate,
     evolve,
     fuse,
@@ -29,7 +30,7 @@ from declump.cli import (
     train,
 )
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
-from declump.errors import sentence
+from declump.errors import help_address, sentence
 
 
 class _Commands(TyperGroup):
@@ -66,6 +67,7 @@ app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
+app.command()(doctor.doctor)
 
 
 def _version(asked: bool) -> None:
@@ -97,7 +99,7 @@ def main() -> None:
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise
-        tell(sentence(error))
+        tell(f"{sentence(error)} [help: {help_address(error)}]")
         sys.exit(1)
 
 
