@@ -2,6 +2,7 @@ from . import (
     batch,
     compared,
     comparison,
+    data,
     datasets,
     evaluation,
     evidence,
@@ -17,6 +18,7 @@ from . import (
 from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
+from .images.focus import fuse_stack
 from .measurements import Measurements, measure
 from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
@@ -46,6 +48,7 @@ __all__ = [
     "batch",
     "compared",
     "comparison",
+    "data",
     "datasets",
     "evaluation",
     "evidence",
@@ -53,6 +56,7 @@ __all__ = [
     "find_regions",
     "find_seeds",
     "freeze",
+    "fuse_stack",
     "importance",
     "io",
     "learn_prior",
