@@ -96,8 +96,8 @@ def _pack_regions(path: str | Path) -> Package:
         "cells lie over each other.",
         "In: luminance, B - Y and R - Y, each divided by the 95th percentile of the luminance, at a resolution at "
         f"which nuclei are {model.nucleus_diameter:g} pixels wide (`declump.regions.channels.to_channels`). Out: "
-        "scores of three classes, to go through a softmax; the nearness of the centre of a nucleus; scores of 0, 1, 2, 3 or "
-        "more cells at a pixel, to go through a softmax.",
+        "scores of three classes, to go through a softmax; the nearness of the centre of a nucleus; scores of 0, 1, 2, "
+        "3 or more cells at a pixel, to go through a softmax.",
         model,
         to_channels(_simulate().image),
         [_channels(_SEEN), {**axis, "id": "y"}, {**axis, "id": "x"}],
