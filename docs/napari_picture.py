@@ -20,7 +20,7 @@ def main() -> None:
     """Segment a simulated smear in the widget, colour the cells by their area, and take a picture."""
     viewer = napari.Viewer(show=True)
     viewer.window.resize(1280, 800)
-    viewer.add_image(declump.simulate.smear((512, 640), cells=14, clumps=3, rng=4).image, name="smear")
+    viewer.add_image(declump.simulate.smear((400, 520), cells=9, clumps=3, rng=4).image, name="smear")
     _, dock = viewer.window.add_plugin_dock_widget("declump", "Overlapping cells")
     dock.segment()
     while dock.review is None or dock.worker is not None:
