@@ -53,8 +53,8 @@ if __name__ == "__main__":
     how = f"--folds {given.folds} --images {given.images}"
     text += [
         "",
-        f"Dice, no importance, {cells} tested cells, each fold counted. Measured by `python benchmarks/level_sets.py {how} "
-        f"--write` at commit {commit()}.",
+        f"Dice, no importance, {cells} tested cells, each fold counted. Measured by `python benchmarks/level_sets.py "
+        f"{how} --write` at commit {commit()}.",
     ]
     if given.write:
         replace_part("docs/results.md", "level sets", "\n".join(text))
