@@ -100,6 +100,17 @@ test-installed:
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
+# This checkout against another commit, in turn on one machine; asv makes environments of its own.
+BEFORE ?= main
+SPEED := .venv-speed
+$(SPEED)/.ready: Makefile
+	$(PYTHON) -m venv $(SPEED)
+	$(SPEED)/bin/$(PIP) asv==0.6.6 virtualenv
+	touch $@
+
+compare-speed: $(SPEED)/.ready
+	$(SPEED)/bin/python tools/compare_speed.py $(BEFORE)
+
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)
 	$(BIN)/python tools/supply.py audit
@@ -109,4 +120,4 @@ lock: $(TESTABLE) $(DOCUMENTED)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(FILES) demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
