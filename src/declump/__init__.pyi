@@ -18,6 +18,7 @@ from . import (
 from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
+from .images.focus import fuse_stack
 from .measurements import Measurements, measure
 from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
@@ -55,6 +56,7 @@ __all__ = [
     "find_regions",
     "find_seeds",
     "freeze",
+    "fuse_stack",
     "importance",
     "io",
     "learn_prior",

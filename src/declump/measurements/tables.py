@@ -15,6 +15,7 @@ from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLU
 from declump.measurements.confidence import Confidence, confidence_features
 from declump.measurements.cover import Cover, cover, neighbours
 from declump.measurements.density import optical_densities
+from declump.measurements.focus_planes import focus_planes
 from declump.measurements.nuclei import nucleus_geometry
 from declump.measurements.outlines import Outlines, distance_to_outline, outline_geometry, quotient
 from declump.measurements.quality import judge_quality, measure_focus
@@ -59,6 +60,7 @@ def measure(
     *,
     prior: ShapePrior | str | Path | None = None,
     pixel_size: float | None = None,
+    planes: NDArray[np.int32] | None = None,
 ) -> Measurements:
     """Measure cells, clumps and the image.
 
@@ -74,6 +76,8 @@ def measure(
         What shapes are usual; by default the prior that ships with declump. See :func:`declump.evolve`.
     pixel_size : float, optional
         Micrometres a pixel; adds columns in micrometres.
+    planes : (H, W) int32, optional
+        Number of the sharpest plane at each pixel, from 0, of an image that was fused: :func:`declump.fuse_stack`.
 
     Returns
     -------
@@ -111,6 +115,8 @@ def measure(
         cells[f"{part}_optical_density"] = density
     probability = Confidence.load("default").probability(confidence_features(cells))
     cells["confidence"] = np.where(outlines.filled, probability, 0.0)
+    cells["focus_plane"] = focus_planes(covered, planes)
+    cells["warnings"] = _warnings(segmentation)
     clumps = clump_values(segmentation, covered, cells)
     summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
     diameters = cells["nucleus_equivalent_diameter_px"]
@@ -210,6 +216,15 @@ def _nuclei(segmentation: Segmentation, covered: Cover, outlines: Outlines) -> d
         "nucleus_offset": quotient(offset, outlines.equivalent_diameter / 2),
         "nucleus_to_outline_px": np.where(outlines.filled, distance, np.nan),
     }
+
+
+def _warnings(segmentation: Segmentation) -> NDArray[np.str_]:
+    """What is doubtful about each cell, in words."""
+    kinds: list[list[str]] = [[] for _ in range(len(segmentation))]
+    for warning in segmentation.warnings:
+        own = kinds[warning.cell - 1]
+        own += [] if warning.kind in own else [warning.kind]
+    return np.array([", ".join(own) for own in kinds], dtype=np.str_)
 
 
 def _shapes(segmentation: Segmentation, prior: ShapePrior) -> dict[str, NDArray[Any]]:
