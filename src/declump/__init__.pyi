@@ -1,5 +1,6 @@
 from . import (
     batch,
+    bridges,
     compared,
     comparison,
     data,
@@ -18,6 +19,7 @@ from . import (
 from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
+from .images.focus import fuse_stack
 from .measurements import Measurements, measure
 from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
@@ -45,6 +47,7 @@ __all__ = [
     "ShapeExamples",
     "ShapePrior",
     "batch",
+    "bridges",
     "compared",
     "comparison",
     "data",
@@ -55,6 +58,7 @@ __all__ = [
     "find_regions",
     "find_seeds",
     "freeze",
+    "fuse_stack",
     "importance",
     "io",
     "learn_prior",

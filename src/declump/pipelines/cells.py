@@ -44,6 +44,7 @@ def segment(
     judge: str | Path | None = None,
     min_nucleus: float | None = None,
     progress: Callable[[int, int], None] | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> Segmentation:
     """Find every cell of an image, whole.
 
@@ -73,6 +74,9 @@ def segment(
         What tells nuclei from leukocytes and debris; see :func:`declump.find_regions`.
     min_nucleus : float, optional
         Least probability with which a spot is a nucleus; see :func:`declump.find_regions`.
+    stage : callable, optional
+        Called with the name of each stage as it begins: ``"regions"``, ``"proposals"``, ``"evolution"``, and
+        ``"missing cells"`` where large parts were left unexplained.
 
     Returns
     -------
@@ -80,9 +84,8 @@ def segment(
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last. Where a
         judge looked, with ``nucleus_probability``, and with what is no nucleus in ``others``.
     """
-    return _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus).run(
-        progress
-    )
+    stages = _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus, stage)
+    return stages.run(progress)
 
 
 def freeze(
@@ -132,7 +135,10 @@ class _Stages:
         diameter: float | None,
         judge: str | Path | None,
         min_nucleus: float | None,
+        stage: Callable[[str], None] | None = None,
     ) -> None:
+        self.begin = stage or (lambda _name: None)
+        self.begin("regions")
         self.options = to_region_options(
             regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus
         )
@@ -151,6 +157,7 @@ class _Stages:
             return segment_frozen(self.frozen_evolution(), self.regions, progress=progress)
         found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
+            self.begin("missing cells")
             known = known.add_unknown(len(seeds) - len(result))
             result = evolve(found.clump, seeds, evidence=known, prior=self.prior, setting=self.settings, earlier=result)
         return replace(
@@ -168,11 +175,13 @@ class _Stages:
         found = self.regions
         if isinstance(self.evidence, str):
             if "rays" in self.evidence:
+                self.begin("proposals")
                 found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
                 found = join_nuclei_of_one_cell(found, self.proposer)
             known = collect_evidence(found, self.evidence, self.proposer)
         else:
             known = self.evidence
+        self.begin("evolution")
         result = evolve(
             found.clump, found.seeds, evidence=known, prior=self.prior, setting=self.settings, progress=progress
         )
