@@ -1,5 +1,6 @@
 from . import (
     batch,
+    bridges,
     compared,
     comparison,
     data,
@@ -46,6 +47,7 @@ __all__ = [
     "ShapeExamples",
     "ShapePrior",
     "batch",
+    "bridges",
     "compared",
     "comparison",
     "data",

@@ -19,6 +19,7 @@ from declump.cli import (
     doctor,
     evaluate,
     evolve,
+    export_models,
     fuse,
     info,
     report,
@@ -67,6 +68,7 @@ app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
+app.command(name="export-models")(export_models.export_models)
 app.command()(doctor.doctor)
 
 

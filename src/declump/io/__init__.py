@@ -16,6 +16,7 @@ from declump.io.cell_sets import find_cell_sets, pair_cell_sets
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
 from declump.io.results import read, read_contours, write_results
+from declump.io.spatial_data import to_spatialdata
 
 __all__ = [
     "ENDINGS",
@@ -35,5 +36,6 @@ __all__ = [
     "read_pixel_size",
     "read_size",
     "read_stack",
+    "to_spatialdata",
     "write_results",
 ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from declump._installation import how_to_install
 from declump.images.accepting import ImageLike, to_pixels
 from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arrange_columns
 from declump.measurements.confidence import Confidence, confidence_features
@@ -23,6 +24,9 @@ from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
 from declump.records.segmentation import Segmentation
 from declump.shapes.prior import ShapePrior
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,14 @@ class Measurements:
             lengths = {name: np.shape(values) for name, values in table.items()}
             if len(set(lengths.values())) > 1:
                 raise ValueError(f"all columns of the {title} have one value a row; given were {lengths}")
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Give the table of the cells, with their numbers, from 1, as index ``id``; needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ValueError(f"a table of pandas needs pandas: {how_to_install('pandas')}") from error
+        return pandas.DataFrame(dict(self.cells)).set_index("id")
 
 
 def measure(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from declump.records.clump import check_mask, seed_pixels, split_clumps
 from declump.records.crops import Crop, crop_contour, crop_nuclei
 from declump.records.doubts import CellWarning, find_doubts
+from declump.records.exchange import Exchange
 from declump.records.others import Others
 from declump.shapes import contours
 
@@ -45,7 +46,7 @@ class ClumpRecord:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segmentation:
+class Segmentation(Exchange):
     """Every cell of an image, whole; cells may overlap.
 
     Attributes
