@@ -1,6 +1,6 @@
 """Where everything comes from: pinned packages with hashes, their licences, a bill of materials.
 
-    python tools/supply.py lock       # writes requirements.lock, -test and -train, from what is installed here
+    python tools/supply.py lock       # writes requirements.lock and its like from what is installed here
     python tools/supply.py audit      # prints versions and licences of all packages that declump needs
     python tools/supply.py bom        # writes bom.json, a bill of materials (CycloneDX 1.5), for a release
 
@@ -26,6 +26,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "requirements.lock": (),
     "requirements-test.lock": ("test",),
     "requirements-train.lock": ("train",),
+    "requirements-docs.lock": ("docs",),
 }
 """Files, and the extras that they are for."""
 UNLOCKED = ("torch",)
@@ -55,7 +56,7 @@ def needed(extras: tuple[str, ...]) -> dict[str, metadata.Distribution]:
                 try:
                     distribution = metadata.distribution(requirement.name)
                 except metadata.PackageNotFoundError:
-                    sys.exit(f"{requirement.name} is not installed here; run 'make lint' first")
+                    sys.exit(f"{requirement.name} is not installed here; run 'make lint docs' first")
                 found[plain(requirement.name)] = distribution
                 waiting.append((distribution.requires or [], tuple(requirement.extras)))
     return dict(sorted(found.items()))
