@@ -77,7 +77,8 @@ lint: $(TESTABLE)
 
 # Lines and branches that the tests reach without public data: less than stated in docs/quality.md fails.
 coverage: $(TESTABLE)
-	$(BIN)/$(PYTEST) -m "not data" --cov --cov-report=term --cov-report=html:build/coverage
+	$(BIN)/$(PYTEST) -m "not data" --cov --cov-report=html:build/coverage --cov-report=json:build/coverage.json
+	$(BIN)/python tools/coverage_page.py build/coverage.json
 
 # Workflows, Dockerfile, recipes: by linters that are installed for this alone.
 FILES := .venv-files
