@@ -22,10 +22,12 @@ from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
 from .pipelines.objects import split
 from .pipelines.seeds import find_seeds
+from .pipelines.statistics import find_statistics
 from .records.clump import SeedOutsideWarning
 from .records.evidence import Evidence
 from .records.regions import Regions, seeds_from_labels
 from .records.segmentation import Segmentation
+from .records.statistics import ImageStatistics
 from .regions.find import find_regions
 from .regions.options import RegionOptions
 from .shapes.examples import ShapeExamples, shape_examples
@@ -34,6 +36,7 @@ from .training.prior import learn_prior
 
 __all__ = [
     "Evidence",
+    "ImageStatistics",
     "Measurements",
     "RegionOptions",
     "Regions",
@@ -52,6 +55,7 @@ __all__ = [
     "evolve",
     "find_regions",
     "find_seeds",
+    "find_statistics",
     "freeze",
     "importance",
     "io",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.evidence.windows import (
     CHANNELS,
+    SMOOTHING,
     Surroundings,
     View,
     WindowLayout,
@@ -25,6 +27,9 @@ from declump.regions.channels import ImageChannels
 from declump.regions.find import resolution
 
 Floats = NDArray[np.float32]
+
+SMOOTHED = 2 * SMOOTHING
+"""Steps beyond a window that the smoothing of the image brings into it: four of its widths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +47,15 @@ class RayProposer:
     diameter : float, optional
         Usual diameter of a nucleus in pixels; by default that of the regions, or where they have none that of the
         training images, unless their nuclei are much smaller or larger.
+    beside : Regions, optional
+        What is known of the image beside the regions that proposals are asked for: other clumps and their nuclei are
+        shown, and get no proposals.
     """
 
     image: ImageChannels
     model: str | Path = "default"
     diameter: float | None = None
+    beside: Regions | None = None
     _answers: dict[bytes, Floats] = field(default_factory=dict, init=False, repr=False)
     _smooth: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
@@ -59,8 +68,9 @@ class RayProposer:
         around = self._surroundings(regions, view.step)
         chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
         output = np.empty((len(chosen), 2, layout.angles))
+        seeds = regions.seeds if self.beside is None else np.vstack([regions.seeds, self.beside.seeds])
         for row, index in enumerate(chosen.tolist()):
-            others = _near_seeds(regions.seeds, index, view)
+            others = _near_seeds(seeds, index, view)
             output[row] = self._answer(model, sample_window(around, regions.seeds[index], index + 1, others, view))
         return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
 
@@ -76,7 +86,11 @@ class RayProposer:
     def _surroundings(self, regions: Regions, step: float) -> Surroundings:
         if step not in self._smooth:
             self._smooth[step] = smooth_channels(self.image.channels, step)
-        return Surroundings(join_planes(self._smooth[step], regions.clump), regions.nuclei)
+        clump, nuclei = regions.clump, regions.nuclei
+        if self.beside is not None:
+            later = np.where(self.beside.nuclei > 0, self.beside.nuclei + len(regions.seeds), 0)
+            clump, nuclei = clump | self.beside.clump, np.where(nuclei > 0, nuclei, later)
+        return Surroundings(join_planes(self._smooth[step], clump), nuclei)
 
     def _answer(self, model: Model, window: Floats) -> Floats:
         """What the network says (2, A) of a window, in steps."""
@@ -84,6 +98,13 @@ class RayProposer:
         if key not in self._answers:
             self._answers[key] = model.run(window)
         return self._answers[key]
+
+
+def find_reach(model: str | Path, diameter: float) -> int:
+    """Tell how many pixels round a seed the ray network sees, where nuclei have a diameter in pixels."""
+    card = open_model(model_path(model, "rays.onnx"), "ray model").card
+    view = WindowLayout.from_card(card).view(diameter)
+    return math.ceil(view.step * (view.depths + SMOOTHED)) + 1
 
 
 def propose_rays(
