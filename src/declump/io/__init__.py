@@ -7,6 +7,7 @@ from declump.io.formats.parts.metadata import find_metadata
 from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
 from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
+from declump.io.slide_results import open_slide_result
 
 __all__ = [
     "ENDINGS",
@@ -15,6 +16,7 @@ __all__ = [
     "find_cell_sets",
     "find_metadata",
     "format_names",
+    "open_slide_result",
     "pair_cell_sets",
     "read",
     "read_contours",

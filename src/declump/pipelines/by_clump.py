@@ -6,7 +6,7 @@ it is the same, to the byte, whether the box is cut out of an image in memory or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from scipy import ndimage
 
 from declump.evidence.candidates import DOUBTFUL
 from declump.evidence.proposals import find_reach
+from declump.pipelines.cutting import Cut, Limits, make_cut
 from declump.pipelines.others import tell_kind
 from declump.pipelines.stages import CellOptions, Stages
 from declump.records.boxes import Box
@@ -29,8 +30,10 @@ from declump.regions.channels import ImageChannels
 from declump.regions.cleaning import clean_clump
 from declump.regions.options import RegionOptions
 
-OWN, OTHER = 1, 2
-"""Of a view: what belongs to its clump, and what to another."""
+OWN, OTHER, SEVERED = 1, 2, 3
+"""Of a view: what belongs to its clump, what to another, and what was cut off it (:mod:`declump.pipelines.cutting`)."""
+NEAR_CUT = 2
+"""Cells whose pixels come so near to what was cut off are told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,7 @@ class ClumpView:
     box : Box
         The pixels that are looked at.
     clumps : (h, w) uint8
-        ``OWN`` where the clump is, ``OTHER`` where others are, else 0.
+        ``OWN`` where the clump is, ``OTHER`` where others are, ``SEVERED`` where it was cut, else 0.
     spots : Spots
         Those that meet the box.
     owner : (S,) uint8
@@ -56,7 +59,7 @@ class ClumpView:
 
     def to_regions(self, min_nucleus: float, diameter: float) -> tuple[Regions, Regions]:
         """Give the regions of the clump, and those beside it, in the box."""
-        own, other = self.clumps == OWN, self.clumps == OTHER
+        own, other = self.clumps == OWN, self.clumps >= OTHER
         nuclei, candidates, beside = np.zeros((3, *self.box.shape), np.int32)
         probable, doubtful = [], []
         for index in np.flatnonzero(self.owner).tolist():
@@ -81,10 +84,18 @@ class ClumpView:
         )
         return found, Regions(other, beside, diameter=diameter)
 
+    def find_severed(self, result: Segmentation) -> NDArray[np.bool_]:
+        """Tell which cells (N,) of the clump lie at a cut: they may be wrong there."""
+        cut = self.clumps == SEVERED
+        if not cut.any():
+            return np.zeros(len(result), np.bool_)
+        near = ndimage.binary_dilation(cut, structure=np.ones((3, 3)), iterations=NEAR_CUT)
+        return np.array([bool(near[crop.box][crop.mask].any()) for crop in result.crops], np.bool_)
+
 
 def is_nucleus(probability: float, within: NDArray[np.bool_], pixels: NDArray[np.bool_], min_nucleus: float) -> bool:
     """Whether a spot is a nucleus by itself: probable enough, and at least half of its pixels within its clump."""
-    return probability >= min_nucleus and 2 * np.count_nonzero(within) >= np.count_nonzero(pixels)
+    return probability >= min_nucleus and bool(2 * np.count_nonzero(within) >= np.count_nonzero(pixels))
 
 
 def find_owner(labels: NDArray[np.integer[Any]], pixels: NDArray[np.bool_]) -> int:
@@ -125,12 +136,43 @@ class ClumpSegmenter:
         return bool((view.spots.probability[own] >= DOUBTFUL * self.options.min_nucleus).any())
 
     def segment(self, pixels: NDArray[Any], view: ClumpView) -> Segmentation:
-        """Find the cells of a clump, from the pixels (h, w[, channels]) of its box; coordinates are those of the box."""
+        """Find the cells of a clump from the pixels (h, w[, channels]) of its box, in the coordinates of the box."""
         diameter = self.statistics.diameter
         found, beside = view.to_regions(self.options.min_nucleus, diameter)
         picture = ImageChannels(pixels, self.statistics.exposure)
         options = replace(self.options, diameter=diameter, pixel_size=None)
         return Stages(picture, found, options, self.method, self.statistics, beside).run(None)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The pieces of an image that are solved each by itself: its clumps, and the parts of those that were cut.
+
+    Attributes
+    ----------
+    count : int
+        Number of clumps; they are numbered from 1 as they are met along the rows.
+    cuts : mapping of int to Cut
+        By the numbers of their clumps. Parts are numbered after all clumps.
+    """
+
+    count: int
+    cuts: Mapping[int, Cut]
+
+    def number(self, labels: NDArray[np.integer[Any]], box: Box) -> NDArray[np.int64]:
+        """Give the numbers of pieces in a box of the image, from those of clumps (h, w)."""
+        pieces = labels.astype(np.int64)
+        for clump, cut in self.cuts.items():
+            mask = labels == clump
+            if mask.any():
+                cut.number(mask, box, pieces)
+        return pieces
+
+    def find_clump(self, piece: int) -> int:
+        """Number of the clump that a piece belongs to."""
+        if piece <= self.count:
+            return piece
+        return next(clump for clump, cut in self.cuts.items() if cut.first <= piece < cut.first + len(cut))
 
 
 def segment_by_clump(
@@ -139,6 +181,7 @@ def segment_by_clump(
     method: CellOptions,
     statistics: ImageStatistics,
     *,
+    limits: Limits | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
     """Find every cell of an image, whole, clump by clump; see :func:`declump.segment`.
@@ -149,76 +192,117 @@ def segment_by_clump(
     options : RegionOptions
     method : CellOptions
     statistics : ImageStatistics
+    limits : Limits, optional
+        Above which clumps are cut.
     progress : callable, optional
-        Called with the number of clumps done and in all.
+        Called with the number of clumps, or parts of them, done and in all.
 
     Returns
     -------
     Segmentation
-        Cells in the order of their clumps, which are met along the rows.
+        Cells in the order of their clumps, which are met along the rows; those of clumps that were cut come last.
     """
-    shape = ImageChannels(image).shape
-    shape = (shape[0], shape[1])
-    finder = RegionFinder(options.in_pixels(), statistics, shape)
+    height, width = ImageChannels(image).shape
+    whole, limits = Box(0, 0, height, width), limits or Limits()
+    finder = RegionFinder(options.in_pixels(), statistics, whole.shape)
     segmenter = ClumpSegmenter(options.in_pixels(), method, statistics)
-    found = finder.find(lambda box: image[box.slices], Box(0, 0, *shape))
+    found = finder.find(lambda box: image[box.slices], whole)
     mask = clean_clump(found.clump, finder.max_hole_area, finder.min_clump_area)
-    labels, _ = ndimage.label(mask, structure=np.ones((3, 3)))
+    clumps, count = ndimage.label(mask, structure=np.ones((3, 3)))
+    extents = {
+        number: Box(rows.start, columns.start, rows.stop, columns.stop)
+        for number, (rows, columns) in enumerate(ndimage.find_objects(clumps), start=1)
+    }
     spots = found.spots
-    owners = np.array([find_owner(labels[spots.box(i).slices], spots.masks[i]) for i in range(len(spots))], np.int64)
-    nuclei = np.array([_is_nucleus(spots, i, labels, owners, options.min_nucleus) for i in range(len(spots))], np.bool_)
-    parts, left, extents = [], set(np.flatnonzero(owners == 0).tolist()), ndimage.find_objects(labels)
-    for number, (rows, columns) in enumerate(extents, start=1):
-        box = segmenter.find_box(Box(rows.start, columns.start, rows.stop, columns.stop), shape)
-        view = view_clump(number, box, labels[box.slices], spots, owners, nuclei)
+    centres = find_centres(spots)
+    places = centres[spots.probability >= options.min_nucleus]
+    at = clumps[tuple(places.T)]
+    cuts, first = {}, count + 1
+    for number in list(extents):
+        nuclei = places[at == number]
+        if not limits.hold(extents[number], len(nuclei)):
+            extent = extents.pop(number)
+            cuts[number] = make_cut(clumps[extent.slices] == number, extent, nuclei, limits, first)
+            extents.update(enumerate(cuts[number].extents(), start=first))
+            first += len(cuts[number])
+    pieces = Pieces(count, cuts)
+    labels = pieces.number(clumps, whole)
+    owned = own_spots(spots, labels, whole, options.min_nucleus)
+    parts, left = [], set(np.flatnonzero(owned[0] == 0).tolist())
+    for done, (number, extent) in enumerate(extents.items(), start=1):
+        box = segmenter.find_box(extent, whole.shape)
+        view = view_piece(number, box, clumps[box.slices], pieces, spots, *owned)
         if segmenter.may_have_cells(view):
-            parts.append((number - 1, box, segmenter.segment(image[box.slices], view)))
+            clump = pieces.find_clump(number)
+            parts.append((clump - 1, box, segmenter.segment(image[box.slices], view)))
         else:
-            left.update(np.flatnonzero(owners == number).tolist())
+            left.update(np.flatnonzero(owned[0] == number).tolist())
         if progress:
-            progress(number, len(extents))
-    sizes = np.bincount(labels.ravel(), minlength=1)[1:]
-    return _assemble(shape, parts, sizes, spots.choose(np.array(sorted(left), np.int64)), method.prior.rays)
+            progress(done, len(extents))
+    sizes = np.bincount(clumps.ravel(), minlength=1)[1:]
+    return _assemble(whole.shape, parts, sizes, spots.choose(np.array(sorted(left), np.int64)), method.prior.rays)
 
 
-def view_clump(
+def find_centres(spots: Spots) -> NDArray[np.int64]:
+    """Pixels (S, 2) in the middle of the boxes of spots."""
+    return (spots.boxes[:, :2] + spots.boxes[:, 2:]) // 2
+
+
+def own_spots(
+    spots: Spots, labels: NDArray[np.int64], box: Box, min_nucleus: float
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Tell which piece each spot belongs to, 0 for none, and whether it is a nucleus by itself.
+
+    Parameters
+    ----------
+    spots : Spots
+    labels : (h, w) int64
+        Numbers of pieces in a box that holds the spots.
+    box : Box
+    min_nucleus : float
+    """
+    owners, nuclei = np.zeros(len(spots), np.int64), np.zeros(len(spots), np.bool_)
+    for index, pixels in enumerate(spots.masks):
+        inner = labels[spots.box(index).within(box)]
+        owners[index] = find_owner(inner, pixels)
+        if owners[index]:
+            within = pixels & (inner == owners[index])
+            nuclei[index] = is_nucleus(float(spots.probability[index]), within, pixels, min_nucleus)
+    return owners, nuclei
+
+
+def view_piece(
     number: int,
     box: Box,
-    labels: NDArray[np.integer[Any]],
+    clumps: NDArray[np.integer[Any]],
+    pieces: Pieces,
     spots: Spots,
     owners: NDArray[np.int64],
     nuclei: NDArray[np.bool_],
 ) -> ClumpView:
-    """Show a clump in its box.
+    """Show a piece in its box.
 
     Parameters
     ----------
     number : int
-        Of the clump.
+        Of the piece.
     box : Box
-    labels : (h, w) int
+    clumps : (h, w) int
         Numbers of clumps in the box.
+    pieces : Pieces
     spots : Spots
         All that meet the box, at least.
-    owners : (S,) int64
-        Number of the clump that each spot lies in.
-    nuclei : (S,) bool
-        Whether each is a nucleus by itself.
+    owners, nuclei : (S,)
+        See :func:`own_spots`.
     """
     near = spots.meet(box)
     own = owners[near] == number
     kept = own | nuclei[near]
     near, own = near[kept], own[kept]
-    clumps = np.where(labels == number, OWN, np.where(labels > 0, OTHER, 0)).astype(np.uint8)
-    return ClumpView(box, clumps, spots.choose(near), np.where(own, OWN, OTHER).astype(np.uint8))
-
-
-def _is_nucleus(
-    spots: Spots, index: int, labels: NDArray[np.integer[Any]], owners: NDArray[np.int64], min_nucleus: float
-) -> bool:
-    pixels = spots.masks[index]
-    within = pixels & (labels[spots.box(index).slices] == owners[index]) & bool(owners[index])
-    return is_nucleus(float(spots.probability[index]), within, pixels, min_nucleus)
+    whole = clumps == pieces.find_clump(number)
+    shown = np.where(whole, SEVERED, np.where(clumps > 0, OTHER, 0)).astype(np.uint8)
+    shown[pieces.number(clumps, box) == number] = OWN
+    return ClumpView(box, shown, spots.choose(near), np.where(own, OWN, OTHER).astype(np.uint8))
 
 
 def _assemble(
@@ -232,26 +316,33 @@ def _assemble(
     records = [ClumpRecord(int(size), (int(size),), "no seed") for size in sizes]
     nuclei, second = np.zeros((2, *shape), np.int32)
     others = [_describe_left(left)]
+    told: dict[int, list[ClumpRecord]] = {}
     count = 0
     for number, box, result in parts:
         if len(result):
-            records[number] = next(record for record in result.clumps if record.stopped != "no seed")
+            told.setdefault(number, []).extend(result.clumps)
         for target, labels in ((nuclei, result.nuclei), (second, result.second_nuclei)):
             if labels is not None:
                 target[box.slices][labels > 0] = labels[labels > 0] + count
         if result.others is not None:
-            others.append(replace(result.others, places=result.others.places + (box.top, box.left)))
+            others.append(replace(result.others, places=result.others.places + np.array([box.top, box.left])))
         count += len(result)
+    for number, of_parts in told.items():
+        left_over = sum(record.energy for record in of_parts)
+        # Of a clump that was cut, all parts together.
+        records[number] = (
+            of_parts[0] if len(of_parts) == 1 else ClumpRecord(records[number].size, (left_over,), "bound")
+        )
     results = [result for _, _, result in parts]
     return Segmentation(
         shape,
-        np.vstack([np.empty((0, 2)), *(result.seeds + (box.top, box.left) for _, box, result in parts)]),
+        np.vstack([np.empty((0, 2)), *(result.seeds + np.array([box.top, box.left]) for _, box, result in parts)]),
         np.vstack([np.empty((0, rays)), *(result.radii for result in results)]),
         np.concatenate([np.empty(0, np.int64), *(np.full(len(result), number) for number, _, result in parts)]),
         tuple(records),
         nuclei,
         second if second.any() else None,
-        np.concatenate([np.empty(0), *(result.nucleus_probability for result in results)]),  # type: ignore[list-item]
+        np.concatenate([np.empty(0), *(result.nucleus_probability for result in results)]),
         _join_others(others),
     )
 
@@ -259,7 +350,7 @@ def _assemble(
 def _describe_left(spots: Spots) -> Others:
     """Spots that no clump has a use for."""
     places = [
-        np.argwhere(mask).mean(axis=0) + (box[0], box[1]) for mask, box in zip(spots.masks, spots.boxes, strict=True)
+        np.argwhere(mask).mean(axis=0) + corner for mask, corner in zip(spots.masks, spots.boxes[:, :2], strict=True)
     ]
     return Others(
         np.array(places, np.float64).reshape(-1, 2),

@@ -139,12 +139,8 @@ class RegionFinder:
         channels = to_channels(read(window), self.statistics.exposure)
         inner = near.within(window)
         maps = self.lattice.see(channels, self.model)
-        maps = Maps(
-            *(
-                None if planes is None else planes[..., *inner]
-                for planes in (maps.classes, maps.centre_map, maps.layers)
-            )
-        )
+        assert maps.centre_map is not None and maps.layers is not None
+        maps = Maps(maps.classes[:, *inner], maps.centre_map[inner], maps.layers[:, *inner])
         spots, whole = self._find_spots(maps, channels[0][inner], part, near)
         return PartRegions((maps.classes[0] < 0.5)[part.within(near)], spots, whole)
 

@@ -139,4 +139,5 @@ def _resize_axis(planes: Floats, axis: int, after: int, before: int) -> Floats:
     left, share = place // (2 * after), (place % (2 * after) / (2 * after)).astype(np.float32)
     share = share.reshape([-1 if one == axis else 1 for one in range(3)])
     first, second = (np.clip(left + step, 0, extent - 1) for step in (0, 1))
-    return np.take(planes, first, axis=axis) * (1 - share) + np.take(planes, second, axis=axis) * share
+    result = np.take(planes, first, axis=axis) * (1 - share) + np.take(planes, second, axis=axis) * share
+    return np.asarray(result, np.float32)
