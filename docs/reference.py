@@ -26,7 +26,7 @@ in [the command line](command-line.md) and [formats](formats.md).
 """
 MODULES = (
     "io", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch", "report",
-    "research", "review",
+    "slides", "research", "review",
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from . import (
     research,
     review,
     simulate,
+    slides,
     training,
 )
 from .evaluation import Score, score
@@ -71,6 +72,7 @@ __all__ = [
     "segment_nuclei",
     "shape_examples",
     "simulate",
+    "slides",
     "split",
     "training",
 ]

@@ -23,6 +23,7 @@ from declump.cli import (
     review,
     segment,
     simulate,
+    slide,
     split,
     train,
 )
@@ -37,6 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(segment.segment)
+app.command()(slide.slide)
 app.command()(evolve.evolve)
 app.command()(split.split)
 app.command()(simulate.simulate)

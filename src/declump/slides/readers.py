@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -229,29 +230,34 @@ def _arrange(pixels: NDArray[Any], planar: bool) -> NDArray[Any]:
 
 
 def _open_tiff(path: Path, level: int) -> ArraySlide:
-    tifffile, zarr = import_library("tifffile"), import_library("zarr")
-    file = tifffile.TiffFile(path)
-    series = file.series[0]
+    file = import_library("tifffile").TiffFile(path)
+    try:
+        slide = _read_levels(path, level, file.series[0])
+    except BaseException:
+        file.close()
+        raise
+    weakref.finalize(slide, file.close)
+    return slide
+
+
+def _read_levels(path: Path, level: int, series: Any) -> ArraySlide:
+    zarr = import_library("zarr")
     _check_level(path, level, len(series.levels))
-    chosen = series.levels[level]
-    axes = chosen.axes
-    pixels = zarr.open(chosen.aszarr(), mode="r")
-    planar = axes[0] in "CS" and len(axes) == 3
+    chosen, axes = series.levels[level], series.levels[level].axes
     if axes not in ("YX", "YXS", "CYX", "SYX", "YXC"):
         raise ValueError(f"{path} has the axes {axes}; a slide has rows, columns and at most one of colours")
-    size = read_pixel_size(path)
-    larger = series.levels[0].shape[axes.index("Y")] / chosen.shape[axes.index("Y")]
-    return ArraySlide(
-        path, pixels, None if size is None else (size[0] * larger, size[1]), planar, _open_small(series, zarr)
-    )
+    pixels, rows = zarr.open(series.aszarr(level=level), mode="r"), axes.index("Y")
+    size, larger = read_pixel_size(path), series.levels[0].shape[rows] / chosen.shape[rows]
+    told = None if size is None else (size[0] * larger, size[1])
+    return ArraySlide(path, pixels, told, axes[0] in "CS", _open_small(series, zarr))
 
 
 def _open_small(series: Any, zarr: Any) -> Any:
     """The lowest level of a TIFF, if it is one for a thumbnail."""
-    lowest = series.levels[-1]
-    return (
-        zarr.open(lowest.aszarr(), mode="r") if max(lowest.shape) <= 2 * THUMBNAIL and len(series.levels) > 1 else None
-    )
+    count = len(series.levels)
+    if count == 1 or max(series.levels[-1].shape) > 2 * THUMBNAIL:
+        return None
+    return zarr.open(series.aszarr(level=count - 1), mode="r")
 
 
 def _open_zarr(path: Path, level: int) -> ArraySlide:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ def segment_slide(
     out: str | Path,
     options: SlideOptions | None = None,
     *,
-    statistics: ImageStatistics | None = None,
+    chosen: Mapping[str, Any] | None = None,
     formats: Sequence[str] = DEFAULT_FORMATS,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -95,8 +95,9 @@ def segment_slide(
     out : str or Path
         Folder of the results.
     options : SlideOptions, optional
-    statistics : ImageStatistics, optional
-        Of the slide; by default found in samples of it.
+    chosen : mapping of str to float, optional
+        Values of the statistics of the slide (:class:`declump.ImageStatistics`) that go before those found in samples
+        of it. With all of them no sample is looked at.
     formats : sequence of str
         Names in ``FORMATS``, beside ``cells.parquet``.
     workers : int, optional
@@ -129,7 +130,7 @@ def segment_slide(
         check_free(out)
     with hold_folder(out):
         check_links(out, [FILE, WORK, CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()])
-        record = _begin(path, opened, out, options, statistics, resume=resume, overwrite=overwrite)
+        record = _begin(path, opened, out, options, chosen or {}, resume=resume, overwrite=overwrite)
         store = Store(out, record)
         needed = memory_for(store)
         count = _choose_workers(needed) if workers is None else workers
@@ -162,7 +163,7 @@ def _begin(
     slide: Slide,
     out: Path,
     options: SlideOptions,
-    statistics: ImageStatistics | None,
+    chosen: Mapping[str, Any],
     *,
     resume: bool,
     overwrite: bool,
@@ -174,7 +175,7 @@ def _begin(
             raise FileExistsError(f"the folder {out} holds a run already; resume it, overwrite it, or give another")
         earlier = SlideRecord.read(out)
         remove_drafts(out)
-        given = statistics or earlier.statistics
+        given = ImageStatistics.from_record({**earlier.statistics.to_record(), **chosen})
         same = replace(earlier, slide=str(path), content=content, options=options, statistics=given)
         same = replace(same, models=options.cells.model_digests())
         if same.digest != earlier.digest or same.options.tile != earlier.options.tile:
@@ -187,7 +188,11 @@ def _begin(
         _remove_run(out)
     told = slide.pixel_size
     size, origin = (options.cells.pixel_size, GIVEN) if options.cells.pixel_size is not None else told or (None, None)
-    found = statistics or find_slide_statistics(slide, options, size)
+    values = {"pixel_size": size, **chosen}
+    names = {field.name for field in fields(ImageStatistics)}
+    if set(values) != names:
+        values = {**find_slide_statistics(slide, options, size).to_record(), **values}
+    found = ImageStatistics.from_record(values)
     record = SlideRecord(str(path), content, slide.shape, found, options, options.cells.model_digests(), origin)
     out.mkdir(parents=True, exist_ok=True)
     record.write(out)
