@@ -121,7 +121,7 @@ def _read_values(text: str | None) -> dict[str, Any]:
 
 def _describe_begin(record: Any, workers: int, needed: int) -> None:
     """Say what was taken from the slide, and how much memory the work will take."""
-    statistics, height, width = record.statistics, *record.shape
+    statistics, (height, width) = record.statistics, record.shape
     size = f"{statistics.pixel_size:.4g} µm ({record.pixel_size_from})" if statistics.pixel_size else "not known"
     polarity = "bright" if statistics.turned is None else "dark, turned round"
     typer.echo(f"slide     {height} x {width} pixels, size of a pixel {size}")

@@ -16,7 +16,7 @@ from scipy import ndimage
 
 from declump.evidence.candidates import DOUBTFUL
 from declump.evidence.proposals import find_reach
-from declump.pipelines.cutting import Cut, Limits, make_cut
+from declump.pipelines.cutting import CutClump, Limits, make_cut
 from declump.pipelines.others import tell_kind
 from declump.pipelines.stages import CellOptions, Stages
 from declump.records.boxes import Box
@@ -152,12 +152,12 @@ class Pieces:
     ----------
     count : int
         Number of clumps; they are numbered from 1 as they are met along the rows.
-    cuts : mapping of int to Cut
+    cuts : mapping of int to CutClump
         By the numbers of their clumps. Parts are numbered after all clumps.
     """
 
     count: int
-    cuts: Mapping[int, Cut]
+    cuts: Mapping[int, CutClump]
 
     def number(self, labels: NDArray[np.integer[Any]], box: Box) -> NDArray[np.int64]:
         """Give the numbers of pieces in a box of the image, from those of clumps (h, w)."""

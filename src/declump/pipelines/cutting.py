@@ -145,7 +145,7 @@ def _find_necks(basins: NDArray[np.int32], depth: NDArray[np.float32]) -> list[t
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class CutClump:
     """A clump that was cut.
 
     Attributes
@@ -187,7 +187,7 @@ class Cut:
         ]
 
 
-def make_cut(mask: NDArray[np.bool_], extent: Box, places: NDArray[np.int64], limits: Limits, first: int) -> Cut:
+def make_cut(mask: NDArray[np.bool_], extent: Box, places: NDArray[np.int64], limits: Limits, first: int) -> CutClump:
     """Cut the clump of a mask (h, w) with an extent, whose nuclei lie at places (N, 2) of the image."""
     corner = np.array([extent.top // COARSE, extent.left // COARSE])
-    return Cut(extent, cut_clump(coarsen(mask, extent), places // COARSE - corner, limits), first)
+    return CutClump(extent, cut_clump(coarsen(mask, extent), places // COARSE - corner, limits), first)

@@ -33,7 +33,7 @@ BATCH_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class JobPlan:
     """Which clumps, or parts of them, are solved in which job.
 
     Attributes
@@ -64,7 +64,7 @@ class Plan:
         return int(self.nuclei[self.starts[job] : self.starts[job + 1]].sum())
 
 
-def make_plan(store: Store, tiles: list[int]) -> Plan:
+def make_plan(store: Store, tiles: list[int]) -> JobPlan:
     """Plan the jobs of a slide: the same for the same record, whatever the tiles."""
     run = open_run(str(store.out))
     pieces, found = run.load_pieces(), run.load_stitched("clumps")
@@ -87,7 +87,7 @@ def make_plan(store: Store, tiles: list[int]) -> Plan:
     return _batch(store, chosen, extents[chosen], nuclei[chosen])
 
 
-def _batch(store: Store, pieces: NDArray[np.int64], extents: NDArray[np.int64], nuclei: NDArray[np.int64]) -> Plan:
+def _batch(store: Store, pieces: NDArray[np.int64], extents: NDArray[np.int64], nuclei: NDArray[np.int64]) -> JobPlan:
     segmenter = open_run(str(store.out)).segmenter
     starts, names, cost = [0], [], 0.0
     for index in range(len(pieces)):
@@ -99,7 +99,7 @@ def _batch(store: Store, pieces: NDArray[np.int64], extents: NDArray[np.int64], 
     for first, last in pairwise(starts):
         told = json.dumps([store.record.digest, extents[first:last].tolist(), pieces[first:last].tolist()])
         names.append(hashlib.sha256(told.encode()).hexdigest()[:32])
-    return Plan(pieces, extents, nuclei, np.array(starts, np.int64), tuple(names))
+    return JobPlan(pieces, extents, nuclei, np.array(starts, np.int64), tuple(names))
 
 
 def solve(out: str, name: str, pieces: list[int], extents: list[list[int]]) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from declump.io.slide_results import RADIUS_UNIT
 from declump.measurements.columns import CELL_COLUMNS, arrange_columns
 from declump.shapes import contours
-from declump.slides.cells import Plan
+from declump.slides.cells import JobPlan
 from declump.slides.hilbert import hilbert_index
 from declump.slides.store import Store
 
@@ -74,7 +74,7 @@ class Gathered:
             yield first, group
 
 
-def gather(store: Store, plan: Plan) -> Gathered:
+def gather(store: Store, plan: JobPlan) -> Gathered:
     """Find all cells of a slide, and order them."""
     seeds, jobs, rows, boxes = [], [], [], []
     for job, name in enumerate(plan.names):

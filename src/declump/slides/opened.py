@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.pipelines.by_clump import ClumpSegmenter, Pieces
-from declump.pipelines.cutting import Cut
+from declump.pipelines.cutting import CutClump
 from declump.records.boxes import Box
 from declump.regions.by_window import RegionFinder
 from declump.slides.readers import Slide, open_slide
@@ -81,7 +81,7 @@ def _load_pieces(store: Store) -> Pieces:
     cuts = {}
     for number in store.load("stitched", "cuts")["clumps"].tolist():
         told = store.load("cuts", number)
-        cuts[number] = Cut(Box(*told["extent"].tolist()), told["parts"], int(told["first"]))
+        cuts[number] = CutClump(Box(*told["extent"].tolist()), told["parts"], int(told["first"]))
     return Pieces(count, cuts)
 
 

@@ -77,7 +77,7 @@ def _colour(values: NDArray[np.float64], low: float, high: float, known: NDArray
     place = np.clip((values - low) / max(high - low, 1e-12), 0, 1) * (len(COLOURS) - 1)
     steps = np.arange(len(COLOURS))
     colours = np.stack([np.interp(place, steps, COLOURS[:, channel]) for channel in range(3)], axis=-1)
-    return np.where(known[..., None], colours, 240.0).astype(np.uint8)  # type: ignore[no-any-return]
+    return np.where(known[..., None], colours, 240.0).astype(np.uint8)
 
 
 def _to_display(pixels: NDArray[Any]) -> NDArray[np.uint8]:
@@ -85,4 +85,4 @@ def _to_display(pixels: NDArray[Any]) -> NDArray[np.uint8]:
         return pixels
     values = pixels.astype(np.float64)
     low, high = np.percentile(values, (0.5, 99.5))
-    return (np.clip((values - low) / max(high - low, 1e-12), 0, 1) * 255).astype(np.uint8)
+    return np.asarray(np.clip((values - low) / max(high - low, 1e-12), 0, 1) * 255).astype(np.uint8)

@@ -18,7 +18,7 @@ from declump.evidence.proposals import find_reach
 from declump.io.slide_results import FILE as CELLS_FILE
 from declump.io.slide_results import open_slide_result
 from declump.records.statistics import ImageStatistics
-from declump.slides.cells import Plan, describe_left, make_plan, solve
+from declump.slides.cells import JobPlan, describe_left, make_plan, solve
 from declump.slides.gathering import Gathered, gather
 from declump.slides.geojson import write_geojson
 from declump.slides.labels import write_labels
@@ -247,7 +247,7 @@ def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], prog
     return outcome
 
 
-def _solve_all(store: Store, plan: Plan, client: Any, progress: Tell) -> None:
+def _solve_all(store: Store, plan: JobPlan, client: Any, progress: Tell) -> None:
     left = [job for job in range(len(plan)) if not store.has("cells", plan.names[job])]
     done, found = len(plan) - len(left), 0
     progress("cells", done, len(plan), 0)
@@ -269,7 +269,7 @@ def _solve_all(store: Store, plan: Plan, client: Any, progress: Tell) -> None:
 
 
 def _write(
-    store: Store, cells: Gathered, plan: Plan, tiles: list[int], thumbnail: Any, formats: tuple[str, ...]
+    store: Store, cells: Gathered, plan: JobPlan, tiles: list[int], thumbnail: Any, formats: tuple[str, ...]
 ) -> tuple[Path, ...]:
     out = store.out
     files = [out / CELLS_FILE, out / OTHERS_FILE, out / SUMMARY_FILE]
