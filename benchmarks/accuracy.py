@@ -44,7 +44,8 @@ ROWS = (
     Row("`joint`, without reach", JOINT, reach=False),
     Row("`joint`, without reach and copies", JOINT, copies=False, reach=False),
     Row("`joint`, stopped at E <= 5 %", replace(JOINT, explained=0.05)),
-    Row("`paper`", PAPER, copies=False, reach=False),
+    Row("`joint`, outlines stay in the hypothesis set", replace(JOINT, snap=0.0)),
+    Row("`paper`, no importance", PAPER, copies=False, reach=False),
 )
 
 

@@ -15,6 +15,7 @@ from declump import __version__
 from declump.cli import (
     compare,
     demo,
+    doctor,
     evaluate,
     evolve,
     info,
@@ -28,7 +29,7 @@ from declump.cli import (
     train,
 )
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
-from declump.errors import sentence
+from declump.errors import help_address, sentence
 
 app = typer.Typer(
     name="declump",
@@ -51,6 +52,7 @@ app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
+app.command()(doctor.doctor)
 
 
 def _version(asked: bool) -> None:
@@ -82,7 +84,7 @@ def main() -> None:
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise
-        tell(sentence(error))
+        tell(f"{sentence(error)} [help: {help_address(error)}]")
         sys.exit(1)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import centre
-from declump.io.images import read_image, read_mask_stack
+from declump.images.reading import read_image, read_mask_stack
 from declump.shapes import contours
 
 STAR_LIKE = 0.95

@@ -20,6 +20,7 @@ from declump.evidence.windows import (
     sample_window,
     smooth_channels,
 )
+from declump.images.accepting import ImageLike, to_pixels
 from declump.models import Model, model_path, open_model
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
@@ -108,7 +109,7 @@ def find_reach(model: str | Path, diameter: float) -> int:
 
 
 def propose_rays(
-    image: ArrayLike,
+    image: ImageLike,
     regions: Regions,
     *,
     model: str | Path = "default",
@@ -129,7 +130,7 @@ def propose_rays(
     Evidence
         With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
-    return RayProposer(ImageChannels(np.asanyarray(image)), model, diameter).propose(regions)
+    return RayProposer(ImageChannels(to_pixels(image)), model, diameter).propose(regions)
 
 
 def _near_seeds(seeds: NDArray[np.float64], index: int, view: View) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from declump.images.accepting import ImageLike, to_pixels
 from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arrange_columns
 from declump.measurements.confidence import Confidence, confidence_features
 from declump.measurements.cover import Cover, cover, neighbours
@@ -55,7 +56,7 @@ class Measurements:
 
 def measure(
     segmentation: Segmentation,
-    image: ArrayLike | None = None,
+    image: ImageLike | None = None,
     *,
     prior: ShapePrior | str | Path | None = None,
     pixel_size: float | None = None,
@@ -103,6 +104,7 @@ def measure(
         )
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
     usual = None if statistics is None else statistics.cell_area
+    image = None if image is None else to_pixels(image)
     covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
     cells = {
         **_places(segmentation, outlines, usual),

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from declump.compared import METHODS as COMPARED
 from declump.compared import ComparedMethod
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.cells import segment
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
@@ -50,7 +48,7 @@ class Method:
 
     def __call__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         regions: Regions | RegionOptions | str | Path = "default",
         *,
         progress: Callable[[int, int], None] | None = None,
@@ -100,13 +98,13 @@ class _Compared:
 
     def __call__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         *,
         regions: Regions | RegionOptions | str | Path,
         progress: Callable[[int, int], None] | None,
         prior: ShapePrior | str | Path = "default",
     ) -> Segmentation:
-        pixels = np.asarray(image)
+        pixels = to_pixels(image)
         known = regions if isinstance(regions, Regions) else to_region_options(regions)
         shapes = None
         if self.method.uses_prior:

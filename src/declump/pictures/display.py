@@ -7,20 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.images.accepting import ImageLike, to_pixels
 
-def to_display(image: ArrayLike) -> NDArray[np.uint8]:
+
+def to_display(image: ImageLike) -> NDArray[np.uint8]:
     """Make an image fit to look at.
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
+    image : (H, W), (H, W, 3) or (H, W, 4), or the path of a file
         See :func:`declump.pictures.overlay`; a fourth channel is dropped.
 
     Returns
     -------
     (H, W, 3) uint8
     """
-    pixels = np.asarray(image)
+    pixels = np.asarray(to_pixels(image))
     if pixels.ndim not in (2, 3) or pixels.shape[2:] not in ((), (3,), (4,)) or pixels.size == 0:
         raise ValueError(f"an image is (H, W) or (H, W, 3); given was an array of shape {pixels.shape}")
     if pixels.dtype == np.bool_:

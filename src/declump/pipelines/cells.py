@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from declump.evolution.settings import Settings
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.by_clump import segment_by_clump
 from declump.pipelines.stages import CellOptions, Stages
 from declump.records.evidence import Evidence
@@ -22,7 +20,7 @@ from declump.shapes.prior import ShapePrior
 
 
 def segment(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     evidence: Evidence | str | None = None,
@@ -40,8 +38,8 @@ def segment(
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
-        Bright-field image: uint8, uint16, bool or float.
+    image : (H, W), (H, W, 3) or (H, W, 4), or the path of a file
+        Bright-field image: uint8, uint16, bool or float; arrays of dask, zarr and xarray count, too.
     regions : Regions, RegionOptions, str or Path
         Where there is any cell and where the nuclei are; or how to find that: options, or the ``model`` of
         :func:`declump.find_regions`. Of frozen regions (:func:`freeze`) exactly their cells are evolved.
@@ -80,12 +78,12 @@ def segment(
     if statistics is not None:
         if isinstance(regions, Regions):
             raise ValueError("statistics tell how regions are found, and these are known; give one of both")
-        return segment_by_clump(np.asanyarray(image), options, method, statistics, progress=progress)
+        return segment_by_clump(to_pixels(image), options, method, statistics, progress=progress)
     return _prepare(image, regions, options, method).run(progress)
 
 
 def freeze(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     evidence: str | None = None,
@@ -117,8 +115,8 @@ def freeze(
 
 
 def _prepare(
-    image: ArrayLike, regions: Regions | RegionOptions | str | Path, options: RegionOptions, method: CellOptions
+    image: ImageLike, regions: Regions | RegionOptions | str | Path, options: RegionOptions, method: CellOptions
 ) -> Stages:
-    picture = ImageChannels(np.asanyarray(image))
+    picture = ImageChannels(to_pixels(image))
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
     return Stages(picture, found, options, method)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.evolution.evolve import scale_by_areas
 from declump.evolution.settings import Settings
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.stages import CellOptions, Stages
 from declump.records.segmentation import Segmentation
 from declump.records.statistics import Exposure, ImageStatistics
@@ -28,7 +29,7 @@ from declump.shapes.prior import ShapePrior
 
 
 def find_statistics(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: RegionOptions | str | Path = "default",
     evidence: str | None = None,
@@ -55,7 +56,7 @@ def find_statistics(
     """
     options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
     method = CellOptions.from_names(evidence, rays, prior, setting)
-    return gather_statistics([np.asanyarray(image)], options, method)
+    return gather_statistics([to_pixels(image)], options, method)
 
 
 def gather_statistics(samples: Sequence[NDArray[Any]], options: RegionOptions, method: CellOptions) -> ImageStatistics:

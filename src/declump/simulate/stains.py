@@ -29,6 +29,7 @@ class Staining:
 # Density per channel (red, green, blue): the counterstains of Papanicolaou's EA and orange G, and haematoxylin.
 _BLUE_GREEN = (1.62, 0.77, 0.61)
 _PINK = (0.45, 1.48, 1.07)
+_LILAC = (1.08, 1.20, 0.72)
 _ORANGE = (0.35, 0.95, 1.70)
 _PAP_NUCLEUS = (1.20, 1.18, 0.62)
 _EOSIN = (0.30, 1.65, 1.05)
@@ -37,16 +38,23 @@ _HAEMATOXYLIN = (1.12, 1.30, 0.58)
 
 
 def draw_staining(
-    stain: str, cells: list[CellShape], clump_of: NDArray[np.intp], variety: float, rng: np.random.Generator
+    stain: str,
+    cells: list[CellShape],
+    clump_of: NDArray[np.intp],
+    variety: float,
+    rng: np.random.Generator,
+    thinness: float = 0.0,
 ) -> Staining:
     """Draw the strength and hue of a slide and of each of its cells.
 
-    ``variety`` scales how far slides and cells differ; at 0 all cells of a kind have the same density.
+    ``variety`` scales how far slides and cells differ; at 0 all cells of a kind have the same density. ``thinness``, 0
+    to 1, makes cytoplasm paler, and lilac where haematoxylin shows in it, as in preparations of a single layer.
     """
     count = len(cells)
     parabasal = np.array([cell.parabasal for cell in cells], dtype=bool)
     slide_strength, slide_nuclei = np.exp(variety * rng.normal(0, (0.2, 0.12)))
     strength = np.where(parabasal, 0.34, 0.245) * slide_strength * np.exp(variety * rng.normal(0, 0.37, count))
+    strength = strength * (1 - 0.4 * thinness)
     nuclear = (0.6 if stain == "grey" else 0.82) * slide_nuclei * np.exp(variety * rng.normal(0, 0.2, count))
     saturation = 0.75 * np.exp(variety * rng.uniform(-0.3, 0.3))
     level = 231 + variety * rng.uniform(-14, 9)
@@ -55,7 +63,8 @@ def draw_staining(
         plasma = np.repeat(_outer(strength, grey)[:, None], 2, axis=1)
         return Staining(plasma, _outer(nuclear, grey), 0.8 * grey, saturation, np.float32(level) * grey)
     pap = stain == "pap"
-    dyes = np.array((_BLUE_GREEN, _PINK, _ORANGE) if pap else (_EOSIN, _EOSIN_PALE, _EOSIN))
+    green = tuple((1 - 0.6 * thinness) * np.array(_BLUE_GREEN) + 0.6 * thinness * np.array(_LILAC))
+    dyes = np.array((green, _PINK, _ORANGE) if pap else (_EOSIN, _EOSIN_PALE, _EOSIN))
     dyes = _unit(dyes * np.exp(rng.normal(0, 0.06 * variety, (3, 3))))
     shares = _mixture(parabasal, clump_of, rng)
     tones = _unit(shares @ dyes * np.exp(rng.normal(0, 0.06 * variety, (count, 2, 3))))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from declump._installation import how_to_install
 from declump.errors import BROKEN, reason_of
+from declump.images.decoding import find_format
 from declump.io import read_image, read_pixel_size
-from declump.io.decoding import find_format
 from declump.records.boxes import Box
 
 THUMBNAIL = 2048

@@ -15,9 +15,9 @@ from declump.pipelines.by_clump import find_centres, own_spots
 from declump.pipelines.cutting import make_cut
 from declump.records.boxes import Box
 from declump.records.spots import Spots
-from declump.slides.opened import Opened, open_run
+from declump.slides.opened import open_run
 from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, stitch
-from declump.slides.store import CLUMP, NUMBERS, Store
+from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, Store
 
 Map = Callable[[Callable[[str, int], Any], list[int], str], None]
 """Does a function of the folder of the results and a tile for many tiles, with a name for the progress."""
@@ -36,26 +36,35 @@ def look_at_tile(out: str, tile: int) -> None:
 
 def find_background(out: str, tile: int) -> None:
     """Number the pieces of background of a tile: small ones are holes."""
-    _save_pieces(open_run(out).store, "background", tile, ~_read_clump(open_run(out).store, tile), SIDES)
+    store = open_run(out).store
+    _save_pieces(store, "background", tile, ~_read(store, CLUMP, tile), SIDES)
 
 
 def find_filled(out: str, tile: int) -> None:
     """Number the pieces of clump, holes filled: small ones are specks."""
     run = open_run(out)
-    _save_pieces(run.store, "filled", tile, _fill(run, tile), SIDES)
+    clump, box = _read(run.store, CLUMP, tile), run.store.grid.box(tile)
+    labels, _ = find_pieces(~clump, (box.top, box.left), SIDES)
+    filled = clump | run.choose("background", tile)[labels]
+    run.store.arrays[FILLED][box.slices] = filled.astype(np.uint8)
+    _save_pieces(run.store, "filled", tile, filled, SIDES)
 
 
 def find_clumps(out: str, tile: int) -> None:
     """Number the clumps of a tile, specks left out."""
     run = open_run(out)
-    _save_pieces(run.store, "clumps", tile, _clean(run, tile), CORNERS)
+    box = run.store.grid.box(tile)
+    labels, _ = find_pieces(_read(run.store, FILLED, tile), (box.top, box.left), SIDES)
+    clean = run.choose("filled", tile)[labels]
+    run.store.arrays[CLEAN][box.slices] = clean.astype(np.uint8)
+    _save_pieces(run.store, "clumps", tile, clean, CORNERS)
 
 
 def number_clumps(out: str, tile: int) -> None:
-    """Write the numbers that clumps have in the slide; tell how many probable nuclei lie in each."""
+    """Write the numbers that clumps have in the slide."""
     run = open_run(out)
     box = run.store.grid.box(tile)
-    labels, _ = find_pieces(_clean(run, tile), (box.top, box.left), CORNERS)
+    labels, _ = find_pieces(_read(run.store, CLEAN, tile), (box.top, box.left), CORNERS)
     numbers = np.append(0, run.load_stitched("clumps").of_tile(tile) + 1).astype(np.uint32)
     run.store.arrays[NUMBERS][box.slices] = numbers[labels]
 
@@ -155,20 +164,8 @@ def _around(spots: Spots, box: Box) -> Box:
     return Box(*np.minimum(low, box[:2]).tolist(), *np.maximum(high, box[2:]).tolist())
 
 
-def _read_clump(store: Store, tile: int) -> NDArray[np.bool_]:
-    return np.asarray(store.arrays[CLUMP][store.grid.box(tile).slices]) > 0
-
-
-def _fill(run: Opened, tile: int) -> NDArray[np.bool_]:
-    clump, box = _read_clump(run.store, tile), run.store.grid.box(tile)
-    labels, _ = find_pieces(~clump, (box.top, box.left), SIDES)
-    return np.asarray(clump | run.choose("background", tile)[labels])
-
-
-def _clean(run: Opened, tile: int) -> NDArray[np.bool_]:
-    filled, box = _fill(run, tile), run.store.grid.box(tile)
-    labels, _ = find_pieces(filled, (box.top, box.left), SIDES)
-    return np.asarray(run.choose("filled", tile)[labels])
+def _read(store: Store, name: str, tile: int) -> NDArray[np.bool_]:
+    return np.asarray(store.arrays[name][store.grid.box(tile).slices]) > 0
 
 
 def _save_pieces(store: Store, name: str, tile: int, mask: NDArray[np.bool_], structure: NDArray[np.int_]) -> None:

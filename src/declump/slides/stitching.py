@@ -54,8 +54,8 @@ def find_pieces(
     """Number the connected pieces of the mask of a tile whose first pixel lies at a corner of the slide."""
     labels, count = ndimage.label(mask, structure=structure)
     labels = np.asarray(labels, np.int32)
-    names, first = np.unique(labels, return_index=True)
-    first = first[names > 0]
+    # Pieces are numbered as they are met along the rows: each begins where the highest number so far is passed.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(labels.ravel()), prepend=0))
     firsts = np.column_stack(np.unravel_index(first, labels.shape)).reshape(-1, 2) + np.array(corner)
     boxes = [
         (rows.start + corner[0], columns.start + corner[1], rows.stop + corner[0], columns.stop + corner[1])

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,11 @@ from declump.slides.readers import import_library
 from declump.slides.record import SlideRecord
 
 WORK = "work"
-CLUMP, NUMBERS = "clump", "numbers"
-"""Arrays of the Zarr store: where the network sees any cell, and the numbers of clumps."""
+CLUMP, FILLED, CLEAN, NUMBERS = "clump", "filled", "clean", "numbers"
+"""Arrays of the Zarr store: where the network sees any cell, the same without holes and without specks, and the numbers
+of clumps."""
+KEPT_TILES = 32
+"""Tiles whose spots a worker keeps: one clump after the other lies near them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ class Store:
         zarr = import_library("zarr")
         group = zarr.open_group(self.work / "regions.zarr", mode="a")
         side = self.record.options.tile
-        for name, kind in ((CLUMP, "uint8"), (NUMBERS, "uint32")):
+        for name, kind in ((CLUMP, "uint8"), (FILLED, "uint8"), (CLEAN, "uint8"), (NUMBERS, "uint32")):
             if name not in group:
                 group.create_array(name, shape=self.record.shape, chunks=(side, side), dtype=kind, fill_value=0)
 
@@ -98,12 +100,11 @@ class Store:
         reach = min(self.record.options.tile, 1024)
         for tile in self.grid.find_meeting(box.grow(reach, self.record.shape)):
             if self.has("tiles", tile):
-                spots = Spots.from_arrays(self.load("tiles", tile))
+                spots, owner, nucleus = _load_owned(self, tile)
                 near = spots.meet(box)
-                owned = self.load("owners", tile)
                 parts.append(spots.choose(near))
-                owners.append(owned["owners"][near])
-                nuclei.append(owned["nuclei"][near])
+                owners.append(owner[near])
+                nuclei.append(nucleus[near])
         if not parts:
             return Spots.join([]), np.empty(0, np.int64), np.empty(0, np.bool_)
         every = Spots(
@@ -116,7 +117,8 @@ class Store:
         return every.choose(order), np.concatenate(owners)[order], np.concatenate(nuclei)[order]
 
 
-def remove_file(path: Path) -> None:
-    """Take away a file of the work that is to be made anew."""
-    with suppress(FileNotFoundError):
-        path.unlink()
+@lru_cache(maxsize=KEPT_TILES)
+def _load_owned(store: Store, tile: int) -> tuple[Spots, NDArray[np.int64], NDArray[np.bool_]]:
+    """Spots of a tile, the pieces that they belong to, and whether they are nuclei."""
+    owned = store.load("owners", tile)
+    return Spots.from_arrays(store.load("tiles", tile)), owned["owners"], owned["nuclei"]

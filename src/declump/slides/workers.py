@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -104,7 +105,14 @@ def do_all(client: Any, act: Callable[..., Any], tasks: Sequence[tuple[Any, ...]
             try:
                 result = future.result()
             except distributed.KilledWorker as error:
-                raise RuntimeError("a worker ended several times at the same task, as where memory runs out") from error
+                raise ChildProcessError(
+                    "workers ended again and again at the same task, as where memory runs out; what is done is kept: "
+                    "resume with fewer workers, or with smaller tiles"
+                ) from error
+            except (CancelledError, distributed.comm.CommClosedError) as error:
+                raise ConnectionError(
+                    "the Dask scheduler is gone; what is done is kept: resume when it is back"
+                ) from error
             pending.discard(future)
             future.release()
             done(result)

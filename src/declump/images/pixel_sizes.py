@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from declump.io.decoding import find_format, open_tiff
+from declump.images.decoding import find_format, open_tiff
 
 PLAUSIBLE = (0.02, 3.5)
 """Pixels of a micrograph in micrometres; the dots per inch that most programs write by habit lie far outside."""

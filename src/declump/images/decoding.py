@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.errors import printable
+from declump.errors import UnreadableFileError, printable
 
 ACCEPTED = "PNG, JPEG or TIFF"
 _SIGNATURES = {
@@ -60,11 +60,11 @@ def find_format(path: Path) -> str:
     with path.open("rb") as file:
         start = file.read(8)
     if not start:
-        raise ValueError(f"{path} is an empty file; give a {ACCEPTED} file")
+        raise UnreadableFileError(f"{path} is an empty file; give a {ACCEPTED} file")
     for signature, name in _SIGNATURES.items():
         if start.startswith(signature):
             return name
-    raise ValueError(f"{path} is no image that declump reads; save it as {ACCEPTED}")
+    raise UnreadableFileError(f"{path} is no image that declump reads; save it as {ACCEPTED}")
 
 
 def decode_pages(path: Path) -> Iterator[NDArray[Any]]:
@@ -134,7 +134,7 @@ def open_tiff(path: Path) -> Iterator[Any]:
         yield file
 
 
-class _RefusedError(ValueError):
+class _RefusedError(UnreadableFileError):
     """What is wrong is not the file but what it holds; the sentence is complete."""
 
 
@@ -146,7 +146,7 @@ def _explain_errors(path: Path, name: str) -> Iterator[None]:
         raise
     except Exception as error:  # decoders raise whatever a damaged file leads them to
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(
+        raise UnreadableFileError(
             f"{path} cannot be read as {name} ({reason}); if it is damaged, save it again as PNG or TIFF"
         ) from error
 

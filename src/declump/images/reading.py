@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.errors import BROKEN
-from declump.io.decoding import count_planes, decode_pages, decode_plane, decode_single_page, find_format, measure_plane
+from declump.images.decoding import (
+    count_planes,
+    decode_pages,
+    decode_plane,
+    decode_single_page,
+    find_format,
+    measure_plane,
+)
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
