@@ -60,6 +60,8 @@ def slide(
     json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Find every cell of a slide that fits no memory, whole; killed at any time, --resume goes on."""
+    if dashboard:
+        tell("Dask's dashboard is at http://127.0.0.1:8787/status, as long as the work goes on")
     if overwrite and resume:
         raise typer.BadParameter("a run is taken up or replaced, not both", param_hint="'--overwrite' / '--resume'")
     options = declump.slides.SlideOptions(
@@ -151,14 +153,15 @@ def _show_progress() -> Iterator[Callable[[str, int, int, int], None]]:
     )
     quiet = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
-        task, stage, begun, told = bar.add_task("", total=None, rate=""), "", 0.0, 0.0
+        task, stage, begun, told, last = bar.add_task("", total=None, rate=""), "", 0.0, 0.0, time.monotonic()
 
         def show(now: str, done: int, total: int, cells: int) -> None:
-            nonlocal stage, begun, told
+            nonlocal stage, begun, told, last
             if now != stage:
-                stage, begun = now, time.monotonic()
+                stage, begun = now, last
                 bar.reset(task)
-            passed = time.monotonic() - begun
+            last = time.monotonic()
+            passed = last - begun
             rate = f"{cells} cells, {cells / passed:.1f} a second" if cells and passed > 0 else ""
             bar.update(task, description=now, completed=done, total=total, rate=rate)
             if quiet and done and (done == total or time.monotonic() - told > 10):

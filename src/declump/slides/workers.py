@@ -15,6 +15,7 @@ AHEAD = 3
 """Tasks a worker that are handed out at a time: the scheduler's memory does not grow with the slide."""
 RETRIES = 5
 """A task is begun anew so often when its worker dies."""
+DASHBOARD_PORT = 8787
 _ONE_THREAD = dict.fromkeys((THREADS, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -62,7 +63,9 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
                 n_workers=max(workers, 1),
                 threads_per_worker=1,
                 processes=workers > 0,
-                dashboard_address="127.0.0.1:8787" if dashboard else None,
+                # Its server of status pages runs even without a dashboard: on this machine alone, on any free port.
+                dashboard_address=f"127.0.0.1:{DASHBOARD_PORT if dashboard else 0}",
+                scheduler_kwargs={"dashboard": dashboard},
                 host="127.0.0.1" if workers else None,
                 silence_logs=50,
                 memory_limit=None,
