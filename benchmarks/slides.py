@@ -285,7 +285,7 @@ def plant_solved(out: str, name: str, pieces: list[int], extents: list[list[int]
         "clump": np.concatenate(clumps), "seeds": places.astype(np.int32),
         "radii": quantise(radii[:, None] * wave), "nucleus_radii": np.full((len(places), 64), NUCLEUS * 16, np.uint16),
         "at_cut": np.zeros(len(places), np.bool_), "table": rng.random((len(places), run_columns(run))),
-        "solved": np.array(pieces, np.int64),
+        "solved": np.array(pieces, np.int64), "warnings": np.full(len(places), ""),
     }  # fmt: skip
     content |= {"others_places": np.empty((0, 2)), "others_areas": np.empty(0), "others_probability": np.empty(0),
                 "others_kinds": np.empty(0, np.uint8)}  # fmt: skip

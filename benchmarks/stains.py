@@ -1,11 +1,11 @@
 """How real Papanicolaou stains look: the colours of cytoplasm and nuclei in frames without annotation.
 
-    python benchmarks/stains.py --data ../shared/data/colour --write
+    python benchmarks/stains.py --data ../shared/data/colour
 
 Colour is optical density: the negative logarithm of the light of a pixel over that of the background, in red, green and
 blue; a hue is a density divided by its mean over the channels. Cytoplasm is what has a moderate density, nuclei (and
 leukocytes) what is much denser than what surrounds it. The hues of cytoplasm are three groups (k-means, begun with
-blue-green, pink and orange). Only statistics of the frames are kept, in ``src/declump/simulate/measured_stains.json``.
+blue-green, pink and orange). Their statistics stand in ``src/declump/simulate/stains.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from scipy import ndimage
 from declump import io
 from pages import ROOT
 
-KEPT = ROOT / "src" / "declump" / "simulate" / "measured_stains.json"
 CYTOPLASM = (0.10, 0.45)
 """Mean densities of cytoplasm."""
 NUCLEUS = 0.35
@@ -70,7 +69,6 @@ def group(hues: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data" / "colour")
-    parser.add_argument("--write", action="store_true", help="keep the statistics")
     options = parser.parse_args()
     paths = sorted(options.data.glob("*.jpg"))
     frames = [measure_frame(np.asarray(io.read_image(path))) for path in paths]
@@ -82,7 +80,6 @@ def main() -> None:
     every = np.concatenate(drawn)
     nuclei = np.array([frame["nuclei"].mean(axis=0) for frame in frames if len(frame["nuclei"])])
     told = {
-        "measured by": "python benchmarks/stains.py --write",
         "frames": len(frames),
         "cytoplasm": {
             name: {
@@ -90,7 +87,7 @@ def main() -> None:
                 "spread": np.round(np.log(np.maximum(every[own == index], 0.05)).std(axis=0), 3).tolist(),
                 "share": round(float(shares[:, index].mean()), 3),
             }
-            for index, name in enumerate(("blue", "pink", "grey"))
+            for index, name in enumerate(("violet", "magenta", "blue-grey"))
         },
         "shares, spread over frames": np.round(shares.std(axis=0), 3).tolist(),
         "cytoplasm density": np.round(
@@ -108,8 +105,6 @@ def main() -> None:
     }
     print(json.dumps(told, indent=2))
     print("\n".join(f"{path.stem}: {np.round(share, 2).tolist()}" for path, share in zip(paths, shares, strict=True)))
-    if options.write:
-        KEPT.write_text(json.dumps(told, indent=2) + "\n")
 
 
 if __name__ == "__main__":

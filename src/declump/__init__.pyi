@@ -1,5 +1,6 @@
 from . import (
     batch,
+    bridges,
     compared,
     comparison,
     data,
@@ -19,6 +20,7 @@ from . import (
 from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
+from .images.focus import fuse_stack
 from .measurements import Measurements, measure
 from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
@@ -49,6 +51,7 @@ __all__ = [
     "ShapeExamples",
     "ShapePrior",
     "batch",
+    "bridges",
     "compared",
     "comparison",
     "data",
@@ -60,6 +63,7 @@ __all__ = [
     "find_seeds",
     "find_statistics",
     "freeze",
+    "fuse_stack",
     "importance",
     "io",
     "learn_prior",

@@ -7,9 +7,10 @@ import os
 import signal
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from declump import __version__
 from declump.cli import (
@@ -18,6 +19,8 @@ from declump.cli import (
     doctor,
     evaluate,
     evolve,
+    export_models,
+    fuse,
     info,
     report,
     reproduce,
@@ -31,8 +34,22 @@ from declump.cli import (
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
 from declump.errors import help_address, sentence
 
+
+class _Commands(TyperGroup):
+    """All commands; Ctrl-C, where a command has no word of its own for it, is told, too."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            tell("interrupted: what was not finished has not been written; the same command begins anew")
+            raise typer.Exit(INTERRUPTED) from None
+
+
 app = typer.Typer(
     name="declump",
+    cls=_Commands,
     help="Segments every cell of an overlapping clump, whole.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,6 +59,7 @@ app.command()(segment.segment)
 app.command()(slide.slide)
 app.command()(evolve.evolve)
 app.command()(split.split)
+app.command()(fuse.fuse)
 app.command()(simulate.simulate)
 app.command()(report.report)
 app.command(name="open")(review.open_review)
@@ -52,6 +70,7 @@ app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
+app.command(name="export-models")(export_models.export_models)
 app.command()(doctor.doctor)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,18 +63,30 @@ class RayProposer:
 
     def propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
         """Propose the whole outline of every cell of regions of the image, or of some; see :func:`propose_rays`."""
+        model, view = self._open(regions)
+        chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
+        output = np.empty((len(chosen), 2, view.angles))
+        for row, window in enumerate(self._sample(regions, chosen, view)):
+            output[row] = self._answer(model, window)
+        return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
+
+    def window(self, regions: Regions, cell: int) -> Floats:
+        """Give what the network sees of one cell of regions of the image: (9, A, D), as the windows are laid out."""
+        _, view = self._open(regions)
+        return next(self._sample(regions, np.array([cell]), view))
+
+    def _open(self, regions: Regions) -> tuple[Model, View]:
         model = open_model(model_path(self.model, "rays.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
-        view = layout.view(self._find_diameter(regions, layout))
+        return model, layout.view(self._find_diameter(regions, layout))
+
+    def _sample(self, regions: Regions, cells: NDArray[np.int64], view: View) -> Iterator[Floats]:
         around = self._surroundings(regions, view.step)
-        chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
-        output = np.empty((len(chosen), 2, layout.angles))
         seeds = regions.seeds if self.beside is None else np.vstack([regions.seeds, self.beside.seeds])
-        for row, index in enumerate(chosen.tolist()):
+        for index in cells.tolist():
             others = _near_seeds(seeds, index, view)
-            output[row] = self._answer(model, sample_window(around, regions.seeds[index], index + 1, others, view))
-        return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
+            yield sample_window(around, regions.seeds[index], index + 1, others, view)
 
     def find_diameter(self, regions: Regions) -> float:
         """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,19 @@ def count_planes(path: Path) -> int:
         return len(_list_planes(file, path))
 
 
+def list_places(path: Path) -> list[tuple[int, ...]]:
+    """Give the numbers of the images in a file, those of one place at several heights of the focus (Z) together."""
+    name = find_format(path)
+    if name != "TIFF":
+        return [(1,)]
+    with _explain_errors(path, name), open_tiff(path) as file:
+        planes = _list_planes(file, path)
+    places: dict[tuple[int, ...], list[int]] = {}
+    for number, plane in enumerate(planes, start=1):
+        places.setdefault((-number,) if plane.place is None else plane.place, []).append(number)
+    return [tuple(numbers) for numbers in places.values()]
+
+
 def decode_plane(path: Path, number: int) -> NDArray[Any]:
     """Read one image of a file, counted from 1, without decoding the others.
 
@@ -153,11 +166,15 @@ def _explain_errors(path: Path, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Plane:
-    """Pages of a TIFF that make one image: a single one, or one a channel; or a layer of a page that is a stack."""
+    """Pages of a TIFF that make one image: a single one, or one a channel; or a layer of a page that is a stack.
+
+    Planes with the same ``place``, which is a series and a number in it, are one place at several heights of the focus.
+    """
 
     pages: tuple[Any, ...]
     inverted: bool = False
     layer: int | None = None
+    place: tuple[int, int] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -210,8 +227,27 @@ def _list_planes(file: Any, path: Path) -> list[_Plane]:
     """Pages that are images: those of an OME-TIFF by its description, of another all but reduced copies."""
     if file.is_ome:
         _check_description(file, path)
-        return [plane for series in file.series for plane in _group_channels(series)]
-    return [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
+        return [plane for index, series in enumerate(file.series) for plane in _group_channels(series, index)]
+    planes = [plane for plane in _list_pages(file) if not plane.pages[0].is_reduced]
+    if file.is_imagej and len(file.series) == 1:
+        series = file.series[0]
+        outer = series.axes[: -len(series.keyframe.axes)]
+        places = _number_places(outer, series.shape[: len(outer)])
+        if "C" not in outer and len(places) == len(planes):
+            return [
+                replace(plane, place=None if place is None else (0, place))
+                for plane, place in zip(planes, places, strict=True)
+            ]
+    return planes
+
+
+def _number_places(axes: str, shape: Sequence[int]) -> list[int | None]:
+    """Number from 1 the places of planes along some axes: those that differ in Z alone have one number."""
+    if "Z" not in axes or shape[axes.index("Z")] < 2:
+        return [None] * math.prod(shape)
+    others = [1 if axis == "Z" else size for axis, size in zip(axes, shape, strict=True)]
+    numbers = np.arange(1, math.prod(others) + 1).reshape(others)
+    return [int(number) for number in np.broadcast_to(numbers, tuple(shape)).ravel()]
 
 
 def _find_plane(file: Any, path: Path, number: int) -> _Plane:
@@ -238,8 +274,8 @@ def _check_description(file: Any, path: Path) -> None:
         raise _RefusedError(f"{path} tells of {told} planes, but its pages are {len(file.pages)}; save it again")
 
 
-def _group_channels(series: Any) -> Iterator[_Plane]:
-    """Group the pages of one image series by their channels."""
+def _group_channels(series: Any, index: int) -> Iterator[_Plane]:
+    """Group the pages of one image series, the one of this number, by their channels."""
     inner = series.keyframe.axes
     outer = series.axes[: -len(inner)]
     if not series.axes.endswith(inner) or series.keyframe.axes not in ("YX", "YXS", "SYX"):
@@ -247,8 +283,12 @@ def _group_channels(series: Any) -> Iterator[_Plane]:
     numbers = np.arange(len(series.pages)).reshape([*series.shape[: len(outer)], 1])
     if "C" in outer:
         numbers = np.moveaxis(numbers[..., 0], outer.index("C"), -1)
-    for group in numbers.reshape(-1, numbers.shape[-1]):
-        yield _Plane(tuple(series.pages[int(number)] for number in group))
+    sizes = {axis: size for axis, size in zip(outer, series.shape, strict=False) if axis != "C"}
+    places = _number_places("".join(sizes), list(sizes.values()))
+    for group, place in zip(numbers.reshape(-1, numbers.shape[-1]), places, strict=True):
+        yield _Plane(
+            tuple(series.pages[int(number)] for number in group), place=None if place is None else (index, place)
+        )
 
 
 def _can_decode(page: Any) -> bool:

@@ -17,21 +17,24 @@ from declump.images.decoding import (
     find_format,
     measure_plane,
 )
+from declump.images.focus import fuse_stack
+from declump.images.stacks import Page, pages_of, stack_planes
 
 PIECES = 2
 """Labels in more pieces than this, on average, are no labels but the shades of a photograph or of a softened mask."""
 _MASK_FILES = (".png", ".tif", ".tiff")
 
 
-def read_image(path: str | Path, *, page: int | None = None) -> NDArray[Any]:
+def read_image(path: str | Path, *, page: Page | None = None) -> NDArray[Any]:
     """Read a picture.
 
     Parameters
     ----------
     path : str or Path
         A PNG, JPEG or TIFF file, grey or colour; an alpha channel is dropped.
-    page : int, optional
-        Which image of a TIFF file, counted from 1: see :func:`count_images`. By default it must be the only one.
+    page : int or str, optional
+        Which image of a TIFF file, counted from 1: see :func:`count_images`. Several, as ``"1-20"``, are the planes of
+        a focus stack, which are fused (:func:`declump.fuse_stack`). By default it must be the only one.
 
     Returns
     -------
@@ -45,13 +48,22 @@ def read_image(path: str | Path, *, page: int | None = None) -> NDArray[Any]:
     ValueError
         If it cannot be read, has several pages or another number of channels, or holds NaN or infinity.
     """
+    planes = read_stack(path, page=page)
+    return planes[0] if len(planes) == 1 else fuse_stack(planes)[0]
+
+
+def read_stack(path: str | Path, *, page: Page | None = None) -> NDArray[Any]:
+    """Read the planes of a focus stack, or the only plane of another picture; see :func:`read_image`.
+
+    Returns
+    -------
+    (Z, H, W) or (Z, H, W, 3)
+    """
     path = Path(path)
-    if page is not None and page < 1:
-        raise ValueError(f"the pages of {path} are counted from 1; there is none of number {page}")
+    pages = pages_of(path, page)
     if page is None and count_planes(path) > 1:
         raise ValueError(f"{path} has more than one page; say which one you mean, or save it as a file of its own")
-    pixels, _ = _split_opacity(decode_plane(path, page or 1), path)
-    return pixels
+    return stack_planes([_split_opacity(decode_plane(path, number), path)[0] for number in pages], path)
 
 
 def count_images(path: str | Path) -> int:
@@ -70,9 +82,9 @@ def count_images(path: str | Path) -> int:
     return count_planes(Path(path))
 
 
-def read_size(path: str | Path, *, page: int | None = None) -> tuple[int, int]:
+def read_size(path: str | Path, *, page: Page | None = None) -> tuple[int, int]:
     """Read how many rows and columns a picture has, without the picture; see :func:`read_image`."""
-    return measure_plane(Path(path), page or 1)
+    return measure_plane(Path(path), pages_of(Path(path), page)[0])
 
 
 def read_mask(path: str | Path) -> NDArray[np.bool_]:

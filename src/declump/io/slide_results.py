@@ -31,6 +31,8 @@ BOX = ("top", "left", "bottom", "right")
 """Columns with the extent of a cell in pixels, the last row and column not included."""
 PLACE = ("id", "clump", "seed_row", "seed_column", *BOX, "at_cut")
 OUTLINES = ("radii", "nucleus_radii")
+NOT_NUMBERS = ("id", "clump", "warnings")
+"""Columns of measurements that are not kept as numbers."""
 
 
 @dataclass(frozen=True, eq=False)

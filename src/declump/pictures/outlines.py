@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.drawing import pen
+from declump.drawing.display import to_display
+from declump.drawing.palette import COLOURS, UNKNOWN, Scale
+from declump.drawing.strokes import outline_strokes
 from declump.images.accepting import ImageLike
-from declump.pictures import pen
-from declump.pictures.display import to_display
+from declump.pictures.colouring import category_colours
 from declump.pictures.legend import add_legend
-from declump.pictures.palette import COLOURS, UNKNOWN, Scale, category_colours
-from declump.pictures.strokes import nucleus_outlines, outline_strokes
+from declump.pictures.nuclei import nucleus_outlines
 from declump.records.others import LEUKOCYTE, Others
 from declump.records.segmentation import Segmentation
 

@@ -33,6 +33,7 @@ def segment(
     min_nucleus: float | None = None,
     statistics: ImageStatistics | None = None,
     progress: Callable[[int, int], None] | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> Segmentation:
     """Find every cell of an image, whole.
 
@@ -66,6 +67,9 @@ def segment(
         What is otherwise taken from the image as a whole (:func:`declump.find_statistics`). Every clump is then
         segmented by itself, so that a part of an image that begins at a multiple of 16 pixels gives what the whole
         gives wherever the part shows enough (docs/slides.md); the diameter and the pixel size are theirs.
+    stage : callable, optional
+        Called with the name of each stage as it begins: ``"regions"``, ``"proposals"``, ``"evolution"``, and
+        ``"missing cells"`` where large parts were left unexplained.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def segment(
         if isinstance(regions, Regions):
             raise ValueError("statistics tell how regions are found, and these are known; give one of both")
         return segment_by_clump(to_pixels(image), options, method, statistics, progress=progress)
-    return _prepare(image, regions, options, method).run(progress)
+    return _prepare(image, regions, options, method, stage).run(progress)
 
 
 def freeze(
@@ -115,8 +119,14 @@ def freeze(
 
 
 def _prepare(
-    image: ImageLike, regions: Regions | RegionOptions | str | Path, options: RegionOptions, method: CellOptions
+    image: ImageLike,
+    regions: Regions | RegionOptions | str | Path,
+    options: RegionOptions,
+    method: CellOptions,
+    stage: Callable[[str], None] | None = None,
 ) -> Stages:
+    if stage:
+        stage("regions")
     picture = ImageChannels(to_pixels(image))
     found = get_regions(picture, regions if isinstance(regions, Regions) else options)
-    return Stages(picture, found, options, method)
+    return Stages(picture, found, options, method, stage=stage)

@@ -82,6 +82,8 @@ class Stages:
         Of the image that the picture is a part of; by default its own are taken.
     beside : Regions, optional
         See :class:`declump.evidence.proposals.RayProposer`.
+    stage : callable, optional
+        Called with the name of each stage as it begins.
     """
 
     picture: ImageChannels
@@ -90,6 +92,12 @@ class Stages:
     method: CellOptions
     statistics: ImageStatistics | None = None
     beside: Regions | None = None
+    stage: Callable[[str], None] | None = None
+
+    def begin(self, name: str) -> None:
+        """Tell that a stage begins."""
+        if self.stage:
+            self.stage(name)
 
     @cached_property
     def proposer(self) -> RayProposer:
@@ -102,6 +110,7 @@ class Stages:
             return segment_frozen(self.frozen_evolution(), self.regions, progress=progress)
         found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
+            self.begin("missing cells")
             known = known.add_unknown(len(seeds) - len(result))
             result = self._evolve(found, seeds, known, earlier=result)
         return replace(
@@ -121,11 +130,13 @@ class Stages:
         found = self.regions
         if isinstance(self.method.evidence, str):
             if "rays" in self.method.evidence:
+                self.begin("proposals")
                 found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
                 found = join_nuclei_of_one_cell(found, self.proposer)
             known = collect_evidence(found, self.method.evidence, self.proposer)
         else:
             known = self.method.evidence
+        self.begin("evolution")
         result = self._evolve(found, found.seeds, known, progress=progress)
         seeds = found.seeds
         if known is not None and known.radii is not None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from declump.simulate.debris import draw_debris
 from declump.simulate.details import draw_polymorphs, sharpen
 from declump.simulate.layers import pile
 from declump.simulate.shapes import REFERENCE_RADIUS, draw_shape, paste
-from declump.simulate.stains import STAINS, draw_staining
+from declump.simulate.stains import STAINS, Stain, draw_staining
 from declump.simulate.textures import draw_textures
 
 _MIN_SIDE = 16
@@ -71,7 +70,7 @@ def smear(
     *,
     cells: int = 12,
     overlap: float = 0.4,
-    stain: Literal["grey", "pap", "he"] = "pap",
+    stain: Stain = "pap",
     clumps: int | None = None,
     joined_nuclei: float = 0.0,
     radius: float = REFERENCE_RADIUS,
@@ -101,7 +100,7 @@ def smear(
         Degree of overlap within clumps, from 0 (no two cells share a pixel, as long as the image has room) to 1
         (heavily piled). A cell is slid onto its clump until it shares about 0.9 ``overlap`` of its area, or of its
         neighbour's if that is smaller; nuclei are kept apart where that is possible.
-    stain : {"grey", "pap", "he"}, optional
+    stain : {"grey", "pap", "he", "pap-violet"}, optional
         ``"grey"``: one channel, like extended-depth-of-field Pap frames; ``"pap"``: Papanicolaou colours, blue-green,
         pink and orange cytoplasm; ``"he"``: haematoxylin and eosin.
     clumps : int, optional

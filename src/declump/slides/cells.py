@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.evidence.candidates import DOUBTFUL
-from declump.io.slide_results import NUCLEUS_RAYS, RADIUS_UNIT
+from declump.io.slide_results import NOT_NUMBERS, NUCLEUS_RAYS, RADIUS_UNIT
 from declump.measurements import measure
 from declump.pipelines.by_clump import view_piece
 from declump.pipelines.others import tell_kind
@@ -139,7 +139,8 @@ def _solve_piece(run: Opened, piece: int, extent: Box) -> tuple[dict[str, NDArra
         "nucleus_radii": quantise(_outline_nuclei(result)),
         "at_cut": view.find_severed(result),
     }
-    names = [name for name in table if name not in ("id", "clump")]
+    columns["warnings"] = np.asarray(table["warnings"], np.str_)
+    names = [name for name in table if name not in NOT_NUMBERS]
     shifts = [_shift(name, box) for name in names]
     columns["table"] = np.column_stack([np.asarray(table[name], np.float64) for name in names]) + np.array(shifts)
     return columns, _describe_others(result, corner)

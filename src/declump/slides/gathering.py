@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.slide_results import RADIUS_UNIT
+from declump.io.slide_results import NOT_NUMBERS, RADIUS_UNIT
 from declump.measurements.columns import CELL_COLUMNS, arrange_columns
 from declump.shapes import contours
 from declump.slides.cells import JobPlan
@@ -55,19 +55,19 @@ class Gathered:
         """Names of the measurements."""
         nothing = {column.name: np.empty(0) for column in CELL_COLUMNS}
         named = arrange_columns(nothing, CELL_COLUMNS, self.store.record.statistics.pixel_size)
-        return [name for name in named if name not in ("id", "clump")]
+        return [name for name in named if name not in NOT_NUMBERS]
 
     def groups(self) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
         """Number of the first cell, from 0, and the values of ``GROUP`` cells by column, one group after the other."""
         load = lru_cache(maxsize=OPEN_JOBS)(lambda job: self.store.load("cells", self.names[job]))
-        wanted = ("clump", "seeds", "radii", "nucleus_radii", "at_cut", "table")
+        wanted = ("clump", "seeds", "radii", "nucleus_radii", "at_cut", "table", "warnings")
         for first in range(0, len(self), GROUP):
             jobs, rows = self.job[first : first + GROUP], self.row[first : first + GROUP]
             group: dict[str, NDArray[Any]] = {}
             for job in np.unique(jobs).tolist():
                 content, chosen = load(job), jobs == job
                 for name in wanted:
-                    values = content[name]
+                    values = content[name].astype(object) if name == "warnings" else content[name]
                     if name not in group:
                         group[name] = np.zeros((len(jobs), *values.shape[1:]), values.dtype)
                     group[name][chosen] = values[rows[chosen]]

@@ -95,6 +95,7 @@ def _schema(cells: Gathered, rays: int) -> Any:
             *whole,
             *((name, pa.int32()) for name in BOX),
             ("at_cut", pa.bool_()),
+            ("warnings", pa.string()),
             *((name, pa.bool_() if name in TRUTHS else pa.float32()) for name in cells.columns),
             ("radii", pa.list_(pa.uint16(), rays)),
             ("nucleus_radii", pa.list_(pa.uint16(), NUCLEUS_RAYS)),
@@ -112,6 +113,7 @@ def _columns(cells: Gathered, first: int, group: dict[str, NDArray[Any]]) -> dic
         "seed_column": group["seeds"][:, 1],
         **{name: boxes[:, index] for index, name in enumerate(BOX)},
         "at_cut": group["at_cut"],
+        "warnings": group["warnings"].tolist(),
         **measured(cells, group),
     }
 

@@ -22,8 +22,9 @@ def test_composites_add_whole_cells_to_real_ones_and_follow_from_their_seed() ->
     for image in made:
         assert isinstance(image, AnnotatedImage)  # which has checked that seeds lie in their cells
         assert len(image.cells) > 4
-        darker = image.image < np.median(image.image) - 40
-        assert image.clump[darker].mean() > 0.9
+        light = image.image.reshape(*image.cells.shape[1:], -1).mean(axis=2)
+        assert image.clump[light < np.median(light) - 40].mean() > 0.9
+    assert [image.image.ndim for image in made] == [2, 3, 2, 3]
     again = list(stock().compose(4, 7))
     assert all((one.image == two.image).all() for one, two in zip(made, again, strict=True))
     assert not (made[0].image == next(iter(stock().compose(1, 8))).image).all()
@@ -33,7 +34,7 @@ def test_a_pasted_cell_darkens_the_frame_by_what_it_lets_through() -> None:
     found = stock(debris=0, noise=0)
     found.others.clear()
     frame = found.frames[0]
-    for image in found.compose(3, 1):
+    for image in list(found.compose(5, 1))[::2]:
         new = image.cells[len(frame.cells) :].any(axis=0)
         whole = {orientation(frame.image, turn).tobytes(): orientation(frame.image, turn) for turn in range(8)}
         least = min(np.abs(image.image[~new].astype(int) - before[~new]).mean() for before in whole.values())

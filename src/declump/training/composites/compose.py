@@ -12,6 +12,7 @@ from scipy import ndimage
 
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
+from declump.training.composites.colouring import colour_cells
 from declump.training.composites.cutouts import CutOut, Floats, cut_cells, cut_others
 from declump.training.composites.pasting import Laid, lay, transform
 
@@ -53,7 +54,7 @@ class Stock:
             self.others.extend(cut_others(image))
 
     def compose(self, count: int, seed: int) -> Iterator[AnnotatedImage]:
-        """Make composites, one after another.
+        """Make composites, one after another; every second one of grey frames is in colour.
 
         Raises
         ------
@@ -65,7 +66,8 @@ class Stock:
         for index in range(count):
             rng = np.random.default_rng([seed, index])
             frame = self.frames[int(rng.integers(len(self.frames)))]
-            yield self._compose(_crop(frame, rng), f"composite {seed} {index}", rng)
+            made = self._compose(_crop(frame, rng), f"composite {seed} {index}", rng)
+            yield colour_cells(made, rng) if index % 2 else made
 
     def _compose(self, frame: AnnotatedImage, name: str, rng: np.random.Generator) -> AnnotatedImage:
         factor = _clear(frame.image)

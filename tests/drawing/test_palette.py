@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from declump import pictures
-from declump.pictures import pen
+from declump.drawing import pen
 from declump.pictures.legend import readable
 from declump.records.segmentation import Segmentation
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump import _kernels
-from declump.records.segmentation import Segmentation
 from declump.shapes import contours
 
 Colour = tuple[int, int, int]
@@ -72,19 +71,20 @@ class Scale:
         return np.where(known[:, None], np.rint(mixed), UNKNOWN).astype(np.uint8)
 
 
-def category_colours(segmentation: Segmentation) -> NDArray[np.int64]:
+def separate_colours(seeds: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.int64]:
     """Give cells that touch different colours.
 
     Parameters
     ----------
-    segmentation : Segmentation
+    seeds : (N, 2) float64
+    radii : (N, K) float64
 
     Returns
     -------
     (N,) int64
         Indices into ``COLOURS``.
     """
-    touching = _find_touching(segmentation)
+    touching = _find_touching(seeds, radii)
     colours = np.full(len(touching), -1, dtype=np.int64)
     # Cells with most neighbours choose first; a colour that no neighbour has, and among those the rarest.
     for index in np.argsort(-touching.sum(axis=1), kind="stable"):
@@ -94,10 +94,10 @@ def category_colours(segmentation: Segmentation) -> NDArray[np.int64]:
     return colours
 
 
-def _find_touching(segmentation: Segmentation) -> NDArray[np.bool_]:
+def _find_touching(seeds: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which cells (N, N) touch or nearly touch."""
-    seeds, radii, vertices = segmentation.seeds, segmentation.radii, segmentation.polygons
     touching, rays = np.zeros((len(seeds), len(seeds)), np.bool_), contours.directions(radii.shape[1])
+    vertices = seeds[:, None, :] + radii[:, :, None] * np.column_stack(rays)
     reach = radii.max(axis=1, initial=0)
     for index in np.flatnonzero(reach):
         distance = np.hypot(*(seeds - seeds[index]).T)

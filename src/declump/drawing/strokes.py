@@ -1,4 +1,4 @@
-"""What is to be drawn of a cell, as polylines: its outline, dashed where it is hidden, and its nucleus."""
+"""What is to be drawn of an outline, as polylines: dashed where it is hidden."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-
-from declump.records.segmentation import Segmentation
 
 DASH, GAP = 6.0, 5.0
 """Lengths in pixels of the dashes of hidden outlines and of the gaps between them."""
@@ -43,28 +41,6 @@ def outline_strokes(vertices: NDArray[np.float64], hidden: NDArray[np.bool_]) ->
         else:
             # One vertex more closes the joint of an outline that is open all round.
             yield np.vstack([line, vertices[1]]) if edges == len(vertices) else line
-
-
-def nucleus_outlines(segmentation: Segmentation) -> list[list[NDArray[np.float64]]]:
-    """Trace the nuclei.
-
-    Parameters
-    ----------
-    segmentation : Segmentation
-
-    Returns
-    -------
-    list of list of (n, 2) float64
-        For each cell the closed outlines of the pieces and holes of its nucleus, as row and column, halfway between
-        its pixels and the others; none where the nucleus is not known.
-    """
-    from skimage.measure import find_contours
-
-    traced: list[list[NDArray[np.float64]]] = []
-    for crop in segmentation.nucleus_crops:
-        lines = find_contours(np.pad(crop.mask, 1).astype(np.float64), 0.5) if crop.area else []
-        traced.append([line + np.array([crop.top - 1, crop.left - 1]) for line in lines])
-    return traced
 
 
 def _cut_dashes(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
