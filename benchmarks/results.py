@@ -1,4 +1,4 @@
-"""The paper's experiments on both public data sets and on simulated smears, put into docs/results.md.
+"""The paper's experiments on both public data sets and on simulated smears, put into docs/results/.
 
     python benchmarks/results.py --data ../shared/data
 
@@ -96,7 +96,7 @@ def section(case: Case, folder: Path) -> str:
 
     def with_plots(found: re.Match[str]) -> str:
         name = next(names)
-        shown = [f"![{kind}](pictures/{case.name}-{name}-{kind}.svg)" for kind in ("accuracy", "time")]
+        shown = [f"![{kind}](../pictures/{case.name}-{name}-{kind}.svg)" for kind in ("accuracy", "time")]
         return f"{found.group()}\n\n{' '.join(shown)}"
 
     return re.sub(pattern, with_plots, text, flags=re.MULTILINE).strip()

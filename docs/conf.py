@@ -7,6 +7,11 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
@@ -26,7 +31,8 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"
 myst_heading_anchors = 4
 exclude_patterns = ["_build", "generated/gallery/*.ipynb", "examples/README.txt"]
 nitpicky = True
-suppress_warnings = ["config.cache"]
+# Parts that benchmarks write begin with headings of the third level.
+suppress_warnings = ["config.cache", "myst.header"]
 
 autodoc_typehints = "none"  # the docstrings tell types in words
 autodoc_member_order = "bysource"
@@ -41,6 +47,7 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib",),
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "min_reported_time": 1e9,
     "show_signature": False,
     "abort_on_example_error": True,
@@ -78,6 +85,7 @@ def write_api_pages() -> None:
         for public in sorted(module.__all__, key=str.lower):
             thing = getattr(module, public)
             if inspect.ismodule(thing):
+                lines += inner_module(thing) if name else []
                 continue
             if id(thing) in seen and callable(thing):
                 lines += [f"`{full}.{public}` is {{py:obj}}`{seen[id(thing)]}`.", ""]
@@ -94,6 +102,16 @@ def write_api_pages() -> None:
         (folder / "index.md").write_text(index, encoding="utf-8")
 
 
+def inner_module(module: Any) -> list[str]:
+    """Lines that document a public module inside another: its functions that read."""
+    read = [name for name in vars(module) if name.startswith("read")]
+    own = [name for name in read if getattr(module, name).__module__ == module.__name__]
+    lines = [f"## {module.__name__}", "", "```{eval-rst}", f".. module:: {module.__name__}", ""]
+    for name in own:
+        lines += [*directive(module.__name__, name, getattr(module, name)), ""]
+    return [*lines, "```", ""]
+
+
 def directive(module: str, name: str, thing: object) -> list[str]:
     """Lines that document one public name."""
     if inspect.isclass(thing) and issubclass(thing, Exception):
@@ -105,4 +123,24 @@ def directive(module: str, name: str, thing: object) -> list[str]:
     return [f".. autodata:: {module}.{name}", "   :no-value:"]
 
 
-write_api_pages()
+def resolve_inner_name(_app: Sphinx, _env: object, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:
+    """Leave a docstring's reference to an inner name of declump without a link, if there is such a name at all."""
+    target = str(node.get("reftarget", ""))
+    parts = target.split(".")
+    if parts[0] != "declump":
+        return None
+    for length in range(len(parts), 0, -1):
+        try:
+            thing: Any = import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            thing = getattr(thing, part, None) or getattr(thing, "__dataclass_fields__", {}).get(part)
+        return content if thing is not None else None
+    return None
+
+
+def setup(app: Sphinx) -> None:
+    """Write the pages of public names, and resolve references to inner ones."""
+    write_api_pages()
+    app.connect("missing-reference", resolve_inner_name)

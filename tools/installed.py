@@ -53,7 +53,7 @@ def extras_of(wheel: Path) -> list[str]:
         return Parser().parsestr(archive.read(name).decode()).get_all("Provides-Extra") or []
 
 
-def try_wheel(wheel: Path, extra: str, work: Path) -> Outcome:
+def try_wheel(wheel: Path, extra: str, work: Path, tests: list[str]) -> Outcome:
     """Install a wheel with one extra into an environment of its own, use it, and run the tests against it."""
     home = work / extra
     run([sys.executable, "-m", "venv", str(home / "env")], work)
@@ -82,7 +82,7 @@ def try_wheel(wheel: Path, extra: str, work: Path) -> Outcome:
     where = run([python, "-c", "import declump; print(declump.__file__)"], suite).strip()
     if not where.startswith(str(folder)):
         sys.exit(f"the tests would see {where}, not the installed package")
-    words = ["-m", "pytest", "tests", "-q", "-m", "not slow and not data", "-p", "no:cacheprovider", "-x"]
+    words = ["-m", "pytest", *tests, "-q", "-m", "not slow and not data", "-p", "no:cacheprovider"]
     told = run([python, *words], suite)
     counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|skipped)", told.splitlines()[-1])}
     print(f"{extra}: {told.splitlines()[-1]}", flush=True)
@@ -104,7 +104,7 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
-def table_of(wheel: Path, outcomes: list[Outcome]) -> str:
+def table_of(wheel: Path, outcomes: list[Outcome], tests: list[str]) -> str:
     """Lines of the table of sizes."""
     sdist = next(wheel.parent.glob("*.tar.gz")).stat().st_size
     lines = ["| installed | packages | on the disk | tests passed | skipped: another extra |", "|---|---|---|---|---|"]
@@ -113,15 +113,16 @@ def table_of(wheel: Path, outcomes: list[Outcome]) -> str:
         lines.append(f"| {name} | {one.packages} | {one.installed / 2**20:.0f} MB | {one.passed} | {one.skipped} |")
     sizes = f"The wheel has {wheel.stat().st_size / 2**20:.1f} MB, the sdist {sdist / 2**20:.1f} MB."
     version = ".".join(map(str, sys.version_info[:2]))
-    return "\n".join(
-        [*lines, "", f"{sizes} Measured by `make test-installed` on Linux, Python {version}, at commit {commit()}."]
-    )
+    chosen = "" if tests == ["tests"] else f" Tests: {', '.join(f'`{name}`' for name in tests)}."
+    told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {commit()}.{chosen}"
+    return "\n".join([*lines, "", f"{sizes} {told}"])
 
 
 def main() -> None:
     """Try the wheel in each environment."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--extras", nargs="*", help="by default 'none' and all that users install")
+    parser.add_argument("--tests", nargs="*", default=["tests"], help="folders and files of tests; by default all")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     wheels = sorted((ROOT / "dist").glob("*.whl"))
@@ -131,9 +132,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="declump-installed-") as work:
         outcomes = []
         for extra in extras:
-            outcomes.append(try_wheel(wheels[0], extra, Path(work)))
+            outcomes.append(try_wheel(wheels[0], extra, Path(work), options.tests))
             shutil.rmtree(Path(work) / extra)
-    table = table_of(wheels[0], outcomes)
+    table = table_of(wheels[0], outcomes, options.tests)
     print(table)
     if options.write:
         replace_part("docs/installation.md", "sizes", table)

@@ -86,7 +86,8 @@ def find_sources(
         Called with a sentence on what else was passed over: the masks of a data set (those beside an ``image.png``, in
         ``cells``, ``objects`` and the like), and images of formats that are not read.
     stack : "fuse" or "planes"
-        Whether the planes of a focus stack (Z) in a file are one image, or each is one; see :func:`io.list_images`.
+        Whether the planes of a focus stack (Z) in a file are one image, or each is one; see
+        :func:`declump.io.list_images`.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     Returns
     -------
     iterator of AnnotatedImage
-        Named as the folders; see :func:`of_objects`. One picture is in memory at a time.
+        Named as the folders; see :func:`declump.datasets.objects.of_objects`. One picture is in memory at a time.
 
     Raises
     ------
