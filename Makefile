@@ -28,8 +28,9 @@ $(READY): pyproject.toml requirements.lock
 TORCH_INDEX ?= $(shell curl -sfI --max-time 5 https://download.pytorch.org/whl/cpu/ > /dev/null && \
 	echo --extra-index-url https://download.pytorch.org/whl/cpu)
 
-$(TESTABLE): $(READY) requirements-test.lock constraints.txt
+$(TESTABLE): $(READY) requirements-test.lock requirements-train.lock constraints.txt
 	$(LOCKED) -r requirements-test.lock
+	$(LOCKED) -r requirements-train.lock
 	$(INSTALL) ".[train]" $(TORCH_INDEX)
 	touch $(TESTABLE)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.models import Model, model_path, open_model
+from declump.regions.orientation import Orientation
 from declump.regions.resizing import resize_planes
 
 COARSEST = 16
@@ -63,7 +64,8 @@ def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
     model : Model
         Of ``declump train regions``; see :func:`open_region_model`.
     """
-    output = _run(channels, model)
+    turned = Orientation.of(channels[0], COARSEST)
+    output = turned.back(_run(turned.see(channels), model))
     if model.is_published:
         return Maps(_softmax(output))
     return Maps(_softmax(output[:3]), np.clip(output[3], 0, 1), _softmax(output[4:]))
