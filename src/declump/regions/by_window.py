@@ -163,7 +163,7 @@ class RegionFinder:
                 boxes.append(Box(top, left, top + mask.shape[0], left + mask.shape[1]))
                 masks.append(mask)
                 numbers.append(number)
-        planes = SpotPlanes.from_maps(luminance, maps, labels)
+        planes = _stack_planes(luminance, maps)
         light = measure_light(labels, labels > 0, luminance)
         said, whole = [], self._are_whole(maps.classes[2], boxes, near)
         for number, box in zip(numbers, boxes, strict=True):
@@ -171,7 +171,7 @@ class RegionFinder:
             whole = whole and near.holds(seen)
             seen = seen.meet(near)
             inner = seen.within(near)
-            own = SpotPlanes(planes.planes[:, *inner], (labels[inner] == number).astype(np.int32))
+            own = SpotPlanes(planes[:, *inner], (labels[inner] == number).astype(np.int32))
             said.append(float(judge_spots(own, self.judge, self.diameter)[0]))
         found = Spots(
             np.array(boxes, np.int64).reshape(-1, 4),
@@ -212,3 +212,14 @@ class RegionFinder:
                     if cut[blots[around.slices]].any():
                         return False
         return True
+
+
+def _stack_planes(luminance: NDArray[np.float32], maps: Maps) -> NDArray[np.float32]:
+    """Stack the planes (5, H, W) of :class:`SpotPlanes`, so that they are the same in every window.
+
+    Layers are summed plane by plane: a product of matrices rounds by the place of a pixel in the window.
+    """
+    assert maps.centre_map is not None and maps.layers is not None
+    layers = np.sum(np.arange(4, dtype=np.float32)[:, None, None] / 3 * maps.layers, axis=0)
+    stack = [luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers]
+    return np.stack(stack).astype(np.float32)

@@ -55,9 +55,7 @@ class SpotPlanes:
     def from_maps(cls, luminance: Floats, maps: Maps, spots: NDArray[np.int32]) -> SpotPlanes:
         """Put together the luminance (H, W) of an image, the maps of the region network, and spots (H, W)."""
         assert maps.centre_map is not None and maps.layers is not None, "the published network has no judge"
-        # Plane by plane: a product of matrices would round by the place of a pixel in the window.
-        shares = np.arange(4, dtype=np.float32)[:, None, None] / 3
-        layers = np.sum(shares * maps.layers, axis=0)
+        layers = np.tensordot(np.arange(4, dtype=np.float32) / 3, maps.layers, axes=1)
         planes = np.stack([luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers])
         return cls(planes.astype(np.float32), spots)
 
