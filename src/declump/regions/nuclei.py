@@ -83,6 +83,7 @@ def separate_nuclei(
     rules: NucleusRules = RULES,
     min_area: float | None = None,
     cut: bool = False,
+    usual_area: float | None = None,
 ) -> NDArray[np.int32]:
     """Tell nuclei apart, and number them.
 
@@ -106,6 +107,8 @@ def separate_nuclei(
         Smallest area in square pixels, instead of the rules' two.
     cut : bool
         Whether nuclei that the image border cuts are kept.
+    usual_area : float, optional
+        Area of the image's typical nucleus in square pixels; by default that of those found here.
 
     Returns
     -------
@@ -125,7 +128,9 @@ def separate_nuclei(
         and piece.solidity >= rules.min_solidity
         and _contrast(pieces, piece, luminance, diameter) >= rules.min_contrast
     ]
-    usual = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64)) if min_area is None else 0.0
+    if usual_area is None:
+        usual_area = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64))
+    usual = usual_area if min_area is None else 0.0
     kept = np.zeros(probability.shape, np.int32)
     count = 0
     for piece in nuclei:
