@@ -31,8 +31,9 @@ ROOT = Path(__file__).resolve().parents[1]
 NONE = "none"
 TOOLS = ("pytest", "hypothesis", "pytest-xdist")
 """What the tests themselves need; the rest of the extra 'test' is for reading back what declump wrote."""
-LEFT_OUT = ("test", "docs", "napari", "cvat", "label-studio", "bioimageio", "spatialdata")
-"""Extras that are tried only if they are asked for: those for work on declump, and bridges (`make test-bridges`)."""
+NOT_USERS = ("test", "docs", "napari", "cvat", "label-studio", "bioimageio", "spatialdata")
+"""Extras for those who work on declump, and bridges, which `make test-bridges` tests with versions of their own: they
+are left out unless they are asked for."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,14 @@ def table_of(wheel: Path, outcomes: list[Outcome], tests: list[str]) -> str:
 def main() -> None:
     """Try the wheel in each environment."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--extras", nargs="*", help="by default 'none' and all but those of bridges and development")
+    parser.add_argument("--extras", nargs="*", help="by default 'none' and all that users install")
     parser.add_argument("--tests", nargs="*", default=["tests"], help="folders and files of tests; by default all")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     wheels = sorted((ROOT / "dist").glob("*.whl"))
     if len(wheels) != 1:
         sys.exit("there is to be one wheel in dist: run 'make dist' first")
-    extras = options.extras or [NONE, *(name for name in extras_of(wheels[0]) if name not in LEFT_OUT)]
+    extras = options.extras or [NONE, *(name for name in extras_of(wheels[0]) if name not in NOT_USERS)]
     with tempfile.TemporaryDirectory(prefix="declump-installed-") as work:
         outcomes = []
         for extra in extras:
