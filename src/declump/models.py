@@ -25,6 +25,8 @@ NUCLEUS_DIAMETER = 22.0
 """What a card without that entry means."""
 ARCHITECTURE_ENTRY = "architecture"
 """Entry of a card: which region network it is; a card without it means declump's own."""
+ORIGINAL_ENTRY = "8 bits of"
+"""Entry of a card of a network in 8 bits: digest of the file that it was made of."""
 PUBLISHED = "paper"
 """Architecture of the network that the paper describes, which answers with classes alone."""
 

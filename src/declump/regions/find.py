@@ -17,7 +17,7 @@ from declump.regions.classical import separate_by_thresholds
 from declump.regions.cleaning import clean_clump
 from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
-from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
+from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
 from declump.regions.resizing import resize_channels
@@ -208,16 +208,9 @@ def read_maps(
                            cut=options.cut_nuclei)  # fmt: skip
         said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
         return choose_nuclei(Regions(clump, spots, *known), said, options.min_nucleus)
+    reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)
     nuclei, doubtful = (
-        separate_nuclei(
-            np.where(clump, probability, 0),
-            maps.centre_map,
-            channels[0],
-            diameter,
-            rules=way,
-            min_area=options.min_nucleus_area,
-            cut=options.cut_nuclei,
-        )
+        reader.separate(way, min_area=options.min_nucleus_area, cut=options.cut_nuclei)
         for way in (rules, CANDIDATE_RULES)
     )
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)

@@ -72,6 +72,8 @@ def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
 def _run(channels: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
     """Output (8, H, W), or (3, H, W) of the published network, for a whole image."""
     height, width = channels.shape[1:]
+    if max(height, width) <= TILE and height % COARSEST == width % COARSEST == 0:
+        return model.run(channels)
     result = np.empty((3 if model.is_published else 8, height, width), np.float32)
     for rows, inner_rows in _tiles(height):
         for columns, inner_columns in _tiles(width):
@@ -102,5 +104,7 @@ def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    powers = np.exp(scores - scores.max(axis=0))
-    return np.asarray(powers / powers.sum(axis=0), dtype=np.float32)
+    powers = scores - scores.max(axis=0)
+    np.exp(powers, out=powers)
+    powers /= powers.sum(axis=0)
+    return powers
