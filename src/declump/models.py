@@ -67,9 +67,15 @@ class Model:
         if not fits or any(size not in (None, own) for size, own in zip(sizes, inputs[0].shape[1:], strict=True)):
             raise ValueError(f"{self.path} is not a {self.kind} that declump wrote: its inputs and outputs are others")
 
-    def run(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Give the network's output for one input, without the axis of the batch."""
-        (output,) = self.session.run(None, {"image": image[None]})
+    def run(self, image: NDArray[np.float32], *, give_back: bool = False) -> NDArray[np.float32]:
+        """Give the network's output for one input, without the axis of the batch; its memory is given back if asked.
+
+        That takes time for the next input, which has to ask for it anew.
+        """
+        options = load_onnxruntime().RunOptions() if give_back else None
+        if options is not None:
+            options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        (output,) = self.session.run(None, {"image": image[None]}, options)
         answer: NDArray[np.float32] = output[0]
         return answer
 
@@ -116,6 +122,8 @@ def _open(model: Path, kind: str, _content: str) -> Model:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = _threads()
+    # Else a second input of a size takes as much memory again, to save no time.
+    options.enable_mem_pattern = False
     # Waiting threads leave the cores to others.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:

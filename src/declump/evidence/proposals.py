@@ -52,7 +52,7 @@ class RayProposer:
 
     def propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
         """Propose the whole outline of every cell of regions of the image, or of some; see :func:`propose_rays`."""
-        model = open_model(model_path(self.model, "rays.onnx"), "ray model")
+        model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
         view = layout.view(self._find_diameter(regions, layout))
@@ -66,7 +66,7 @@ class RayProposer:
 
     def find_diameter(self, regions: Regions) -> float:
         """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
-        model = open_model(model_path(self.model, "rays.onnx"), "ray model")
+        model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
         return self._find_diameter(regions, WindowLayout.from_card(model.card))
 
     def _find_diameter(self, regions: Regions, layout: WindowLayout) -> float:

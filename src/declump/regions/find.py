@@ -199,10 +199,7 @@ def read_maps(
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
     )
-    counts = np.arange(4, dtype=np.float32)[:, None, None]
-    layers = np.sum(counts * maps.layers, axis=0)
-    std = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
-    known = (layers.astype(np.float32), std.astype(np.float32))
+    known = _count_layers(maps.layers)
     if judge is not None:
         spots = find_spots(probability, maps.centre_map, channels[0], diameter, min_area=options.min_nucleus_area,
                            cut=options.cut_nuclei)  # fmt: skip
@@ -215,6 +212,16 @@ def read_maps(
     )
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
     return Regions(clump, nuclei, *known, candidates)
+
+
+def _count_layers(layers: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Mean and standard deviation (H, W) of the number of layers, by the probabilities (4, H, W) of 0 to 3."""
+    mean, squares = layers[1].copy(), layers[1].copy()
+    for count in (2, 3):
+        mean += np.float32(count) * layers[count]
+        squares += np.float32(count**2) * layers[count]
+    squares -= mean**2
+    return mean, np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
 
 
 def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:
