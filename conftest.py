@@ -6,6 +6,9 @@ from importlib.util import find_spec
 
 import pytest
 
+collect_ignore = [] if find_spec("napari") else ["src/declump/bridges/napari_plugin/dock.py"]
+"""Modules of bridges whose program is not installed."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Skip the examples of modules that import torch at their top where the extra 'train' is absent.

@@ -44,7 +44,8 @@ ROWS = (
     Row("`joint`, without reach", JOINT, reach=False),
     Row("`joint`, without reach and copies", JOINT, copies=False, reach=False),
     Row("`joint`, stopped at E <= 5 %", replace(JOINT, explained=0.05)),
-    Row("`paper`", PAPER, copies=False, reach=False),
+    Row("`joint`, outlines stay in the hypothesis set", replace(JOINT, snap=0.0)),
+    Row("`paper`, no importance", PAPER, copies=False, reach=False),
 )
 
 
@@ -115,7 +116,7 @@ def table(name: str, folder: Path, other: declump.ShapePrior, other_name: str) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
-    parser.add_argument("--write", action="store_true", help="put the figures into README.md and docs/results.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/results.md")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
@@ -133,7 +134,7 @@ def main() -> None:
     print("\n".join(text))
     if options.write:
         replace_part("docs/results.md", "accuracy", "\n".join(text))
-        replace_part("README.md", "headline", "\n".join([*headline, "", origin]))
+        replace_part("docs/results.md", "headline", "\n".join([*headline, "", origin]))
 
 
 if __name__ == "__main__":

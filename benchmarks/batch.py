@@ -49,7 +49,7 @@ class Watch:
         sizes = [_memory(child) for child in children]
         self.workers.append(max(sizes, default=0.0))
         for one in (pid, *children):
-            self.processor[one] = max(self.processor.get(one, 0.0), _processor(one))
+            self.processor[one] = max(self.processor.get(one, 0.0), processor_seconds(one))
 
 
 def _children(pid: int) -> list[int]:
@@ -66,7 +66,8 @@ def _memory(pid: int) -> float:
         return 0.0
 
 
-def _processor(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
+    """Seconds of the processor that a process has spent; 0 if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -259,7 +259,7 @@ def main() -> None:
     print("\n".join(text))
     if options.write:
         replace_part("docs/results.md", "evidence", "\n".join(text))
-        replace_part("README.md", "evidence", "\n".join([*headline, "", origin]))
+        replace_part("docs/results.md", "evidence headline", "\n".join([*headline, "", origin]))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Awkward input by the thousand: what the API, the readers of files and the models do with it.
 
-python benchmarks/fuzz.py [--minutes N | --cases N] [--first SEED] [--jobs N] [--write]
+python benchmarks/fuzz.py [--minutes N | --cases N] [--first SEED] [--jobs N] [--state FILE] [--write]
 
 Each case follows from its number alone: ``--first 1234 --cases 1`` tries case 1234 again. A case is passed if it gives
 a result that holds together, or an error that says what is wrong (``ValueError``, ``TypeError``, or a missing file), of
-files with the name of the file. Cases run in processes of their own, so that one that ends its process, or takes longer
-than a minute, is found, too. ``--write`` puts the figures into docs/reliability.md.
+files with the name of the file. Cases run in processes of their own, so that one that ends its process, or hangs, is
+found, too. A long run can be had in parts: what was counted is kept in ``--state``, and the same command goes on from
+there. ``--write`` puts the figures into docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +32,23 @@ import tifffile
 from PIL import Image
 
 import declump
+from batch import processor_seconds
 from declump import io
 from declump.models import model_path, open_model
-from pages import commit, replace_part
+from pages import replace_part
+from parts import Tally
 
 PAGE, PART = "docs/reliability.md", "fuzz"
 LIMIT = 60.0
-"""Seconds after which a case counts as hanging."""
-START = 240.0
-"""The same for the first case of a process, which loads and may have to compile everything."""
+"""Seconds of the processor after which a case counts as hanging: of a process that loads and compiles first, too."""
+PATIENCE = 1200.0
+"""The same by the clock, for what waits for ever; long, as the machine may have other work."""
 BATCH = 50
 """Cases that a process is given at a time."""
+PART_OF_A_RUN = 4000
+"""Cases after which what was counted is kept."""
+DRAWN = 60
+"""Smears, and results, that are drawn or written once for all cases: what is tried is not how they are made."""
 Rng = np.random.Generator
 EXPECTED = (ValueError, TypeError, FileNotFoundError)
 
@@ -54,7 +63,8 @@ class BrokenError(Exception):
 def evolve(rng: Rng, _folder: Path) -> int:
     mask = _mask(rng)
     seeds = _seeds(rng, mask)
-    how: dict[str, Any] = {"prior": str(rng.choice(["default", "round", "nucleus"]))}
+    name = str(rng.choice(["default", "round", "nucleus"]))
+    how: dict[str, Any] = {"prior": name if rng.random() < 0.02 else _prior(name)}
     if rng.random() < 0.3:
         how["scale"] = float(10 ** rng.uniform(-2, 0.5))
     if rng.random() < 0.2:
@@ -73,11 +83,9 @@ def evolve(rng: Rng, _folder: Path) -> int:
 
 
 def segment(rng: Rng, _folder: Path) -> int:
-    side = [int(value) for value in rng.integers(24, 150, 2)]
-    image: Any = declump.simulate.smear(
-        (side[0], side[1]), cells=int(rng.integers(1, 5)), radius=float(rng.uniform(8, 30)),
-        stain=str(rng.choice(["grey", "pap", "he"])), rng=int(rng.integers(1 << 30)),
-    ).image  # fmt: skip
+    image: Any = _smear(int(rng.integers(DRAWN)))
+    top, left = (int(value) for value in rng.integers(0, 20, 2))
+    image = np.rot90(image[top:, left:], int(rng.integers(4)))
     turn = rng.integers(8)
     if turn == 1:
         image = image.astype(np.uint16) * 257
@@ -91,7 +99,7 @@ def segment(rng: Rng, _folder: Path) -> int:
         image = image[..., :2] if image.ndim == 3 else image[:, :, None]
     elif turn == 6:
         image = image.astype(float) * 10.0 ** rng.integers(-300, 300)
-    regions = "classical" if rng.random() < 0.8 else "default"
+    regions = "classical" if rng.random() < 0.95 else "default"
     result = declump.segment(image, regions=regions, evidence="clump" if rng.random() < 0.7 else None)
     _check(result)
     declump.measure(result, np.asarray(image))
@@ -106,10 +114,10 @@ def split(rng: Rng, _folder: Path) -> int:
 
 def read_result(rng: Rng, folder: Path) -> int:
     name = str(rng.choice([name for name, entry in io.FORMATS.items() if entry.read]))
-    path = folder / io.FORMATS[name].file
-    io.write_results(_some_cells(rng), folder, formats=(name,), overwrite=True)
-    if not path.exists():
+    path, content = folder / io.FORMATS[name].file, _written(name, int(rng.integers(DRAWN)))
+    if content is None:
         return 0
+    path.write_bytes(content)
     _mutate(rng, path, often=0.7)
     result = _by_name(path, lambda: io.read(path))
     if np.prod(result.shape) < 1e7 and np.max(result.radii, initial=0) < 1e5:
@@ -119,6 +127,8 @@ def read_result(rng: Rng, folder: Path) -> int:
 
 def read_image(rng: Rng, folder: Path) -> int:
     pixels = rng.integers(0, 256, (int(rng.integers(1, 40)), int(rng.integers(1, 40)), 3)).astype(np.uint8)
+    if rng.random() < 0.5:
+        pixels = np.where(pixels[:, :, :1] > 127, np.uint8([255, 255, 255]), np.uint8(0))  # a mask
     kind = rng.integers(5)
     path = folder / ("a.png", "a.jpg", "a.tif", "b.tif", "c.tif")[kind]
     if kind < 2:
@@ -157,7 +167,7 @@ def load_model(rng: Rng, folder: Path) -> int:
 
 
 TRIED: dict[Callable[[Rng, Path], int], float] = {
-    evolve: 0.45, split: 0.08, segment: 0.07, read_result: 0.25, read_image: 0.1, load_prior: 0.04, load_model: 0.01,
+    evolve: 0.4, split: 0.06, segment: 0.04, read_result: 0.35, read_image: 0.1, load_prior: 0.04, load_model: 0.01,
 }  # fmt: skip
 """What is tried, with its share of the cases."""
 
@@ -166,13 +176,14 @@ TRIED: dict[Callable[[Rng, Path], int], float] = {
 
 
 def _mask(rng: Rng) -> np.ndarray:
-    """Discs, rings, bars and noise, alone or together, on a small image."""
-    height, width = rng.integers(8, 110, 2)
-    rows, columns = np.mgrid[:height, :width]
+    """Discs, rings, bars and noise, alone or together, on a small image; one in fifty is larger."""
+    large = rng.random() < 0.02
+    height, width = rng.integers(8, 110 if large else 56, 2)
+    rows, columns = np.ogrid[:height, :width]
     mask = np.zeros((height, width), bool)
-    for _ in range(rng.integers(1, 5)):
+    for _ in range(rng.integers(1, 4)):
         row, column = rng.uniform(0, height), rng.uniform(0, width)
-        radius, kind = rng.uniform(1, 35), rng.integers(4)
+        radius, kind = rng.uniform(1, 35 if large else 18), rng.integers(4)
         distance = np.hypot(rows - row, (columns - column) * rng.uniform(0.4, 2))
         if kind == 0:
             mask |= (distance < radius) & (distance > rng.uniform(0, 0.8) * radius)
@@ -181,8 +192,34 @@ def _mask(rng: Rng) -> np.ndarray:
         else:
             mask |= distance < radius
     if rng.random() < 0.1:
-        mask ^= rng.random(mask.shape) < rng.uniform(0, 0.3)
+        noise = rng.random((min(height, 24), min(width, 24))) < rng.uniform(0, 0.3)
+        mask[:24, :24] ^= noise
     return mask
+
+
+@lru_cache
+def _prior(name: str) -> declump.ShapePrior:
+    return declump.ShapePrior.load(name)
+
+
+@lru_cache
+def _smear(number: int) -> np.ndarray:
+    """A small smear of 60 to 120 pixels, grey or in colour."""
+    rng = np.random.default_rng(number)
+    side = [int(value) for value in rng.integers(60, 120, 2)]
+    return declump.simulate.smear(
+        (side[0], side[1]), cells=int(rng.integers(1, 5)), radius=float(rng.uniform(16, 32)),
+        stain=str(rng.choice(["grey", "pap", "he"])), rng=number,
+    ).image  # fmt: skip
+
+
+@lru_cache(maxsize=1000)
+def _written(name: str, number: int) -> bytes | None:
+    """A file of results in one of the formats; None for one that is not written without cells."""
+    with tempfile.TemporaryDirectory() as folder:
+        io.write_results(_some_cells(np.random.default_rng(number)), folder, formats=(name,))
+        path = Path(folder, io.FORMATS[name].file)
+        return path.read_bytes() if path.exists() else None
 
 
 def _disc() -> tuple[np.ndarray, list[tuple[int, int]]]:
@@ -192,7 +229,7 @@ def _disc() -> tuple[np.ndarray, list[tuple[int, int]]]:
 
 def _seeds(rng: Rng, mask: np.ndarray) -> np.ndarray:
     """A few different pixels, most of them in the mask."""
-    count = int(rng.integers(0, 6))
+    count = int(rng.integers(0, 5))
     places = np.argwhere(mask if mask.any() and rng.random() < 0.95 else np.ones_like(mask))
     return rng.permutation(places)[:count].astype(float)
 
@@ -277,7 +314,7 @@ def _check(result: declump.Segmentation) -> None:
 
 
 @dataclass
-class Tally:
+class Cases(Tally):
     """What became of the cases."""
 
     cases: int = 0
@@ -323,32 +360,40 @@ def serve(connection: Any) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         while (numbers := connection.recv()) is not None:
             for number in numbers:
-                start = time.monotonic()
-                connection.send((number, *try_case(number, Path(scratch)), time.monotonic() - start))
+                start = time.process_time()
+                connection.send((number, *try_case(number, Path(scratch)), time.process_time() - start))
 
 
-def run(first: int, cases: int | None, minutes: float | None, jobs: int) -> Tally:
-    """Try cases until there are so many, or the time is over."""
-    context, tally, end = multiprocessing.get_context("spawn"), Tally(), time.monotonic() + 60 * (minutes or 1e9)
-    upcoming, workers = first, []
+def run(tally: Cases, first: int, cases: int, end: float, jobs: int) -> None:
+    """Try so many cases, or those that are begun before the time is over, and count them."""
+    context = multiprocessing.get_context("spawn")
+    upcoming: int = first
+    workers: list[dict[str, Any]] = []
 
     def give(worker: dict[str, Any]) -> None:
         nonlocal upcoming
-        left = BATCH if cases is None else min(BATCH, first + cases - upcoming)
+        left = min(BATCH, first + cases - upcoming)
         if left <= 0 or time.monotonic() > end:
             worker["numbers"] = []
             return
         worker["numbers"] = list(range(upcoming, upcoming + left))
         upcoming += left
         worker["pipe"].send(worker["numbers"].copy())
-        worker["since"] = time.monotonic()
+        note(worker)
+
+    def note(worker: dict[str, Any]) -> None:
+        worker["since"], worker["spent"] = time.monotonic(), processor_seconds(worker["process"].pid)
+
+    def hangs(worker: dict[str, Any]) -> bool:
+        spent = processor_seconds(worker["process"].pid) - worker["spent"]
+        return spent > LIMIT or time.monotonic() - worker["since"] > PATIENCE
 
     def start() -> dict[str, Any]:
         ours, theirs = context.Pipe()
         process = context.Process(target=serve, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
-        return {"process": process, "pipe": ours, "numbers": [], "warm": False}
+        return {"process": process, "pipe": ours, "numbers": []}
 
     for _ in range(jobs):
         workers.append(start())
@@ -363,20 +408,24 @@ def run(first: int, cases: int | None, minutes: float | None, jobs: int) -> Tall
                     _, kind, outcome, seconds = worker["pipe"].recv()
                     tally.add(number, kind, outcome, seconds)
                     worker["numbers"].pop(0)
-                    worker["since"], worker["warm"] = time.monotonic(), True
-                elif time.monotonic() - worker["since"] > (LIMIT if worker["warm"] else START):
+                    note(worker)
+                elif hangs(worker):
                     worker["process"].kill()
             except (EOFError, ConnectionError):
                 worker["process"].join()
                 code = worker["process"].exitcode
                 tally.add(number, "?", f"its process ended or was stopped after {LIMIT:g} s (exit code {code})", LIMIT)
                 left, workers[index] = worker["numbers"][1:], start()
-                workers[index]["numbers"], workers[index]["since"] = left, time.monotonic()
-                workers[index]["pipe"].send(left.copy())
                 worker = workers[index]
+                worker["numbers"] = left
+                worker["pipe"].send(left.copy())
+                note(worker)
             if not worker["numbers"]:
                 give(worker)
-    return tally
+    for worker in workers:
+        with suppress(OSError):
+            worker["pipe"].send(None)
+        worker["process"].join()
 
 
 def main() -> None:
@@ -385,25 +434,29 @@ def main() -> None:
     parser.add_argument("--cases", type=int)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--state", type=Path, help="file in which a run that is done in parts is counted")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     if given.minutes is None and given.cases is None:
         given.cases = 1000
-    start = time.monotonic()
-    tally = run(given.first, given.cases, given.minutes, given.jobs)
-    minutes = (time.monotonic() - start) / 60
+    tally, end = Cases.read(given.state), time.monotonic() + 60 * (given.minutes or 1e9)
+    while (left := (given.cases or 10**9) - tally.cases) > 0 and time.monotonic() < end:
+        start = time.monotonic()
+        run(tally, given.first + tally.cases, min(left, PART_OF_A_RUN), end, given.jobs)
+        tally.minutes += (time.monotonic() - start) / 60
+        tally.keep(given.state)
     rows = [
-        ("cases", f"{tally.cases} in {minutes:.1f} minutes by {given.jobs} processes"),
+        ("cases", f"{tally.cases} in {tally.minutes:.1f} minutes by {given.jobs} processes"),
         ("of them", ", ".join(f"{name} {count}" for name, count in tally.kinds.most_common())),
         ("found cells", f"{tally.found} ({tally.found / max(tally.cases, 1):.0%})"),
         ("refused with a sentence", str(tally.refused)),
-        ("slowest case", f"{tally.slowest:.1f} s"),
+        ("slowest case", f"{tally.slowest:.1f} s of the processor"),
         ("faults", str(len(tally.faults))),
     ]
     text = "\n".join(["| fuzzing | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
     print(text)
     if given.write:
-        how = f"`python benchmarks/fuzz.py --first {given.first} --cases {tally.cases}` at {commit()}"
+        how = f"`python benchmarks/fuzz.py --first {given.first} --cases {tally.cases}` at {', '.join(tally.commits)}"
         replace_part(PAGE, PART, f"{text}\n\n{how}.")
     if tally.faults:
         sys.exit(1)

@@ -2,7 +2,8 @@
 
     python benchmarks/importance.py --data ../shared/data --write
 
-True clump masks and nuclei; one fifth trains, four fifths test. Takes about a quarter of an hour on two cores.
+True clump masks and nuclei, E of a clump; one fifth trains, four fifths test. Takes about a quarter of an hour on two
+cores. E of an image, and found clumps: importance_units.py.
 """
 
 from __future__ import annotations
@@ -244,7 +245,8 @@ def main() -> None:
     if not options.data.is_dir():
         sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
     how = f"{options.folds} of 5 folds, {options.jobs} threads"
-    text = [f"Measured by `python benchmarks/importance.py --write` at commit {commit()} ({how}).", ""]
+    only = f" --only {options.only}" if options.only else ""
+    text = [f"Measured by `python benchmarks/importance.py{only} --write` at commit {commit()} ({how}).", ""]
     for name in [options.only] if options.only else READERS:
         images = list(READERS[name].read(options.data / name))
         fields = isbi2015.fields([image.name for image in images]) if name == "isbi2015" else None

@@ -24,11 +24,11 @@ from declump.datasets import isbi2014, isbi2015, marked
 from declump.datasets.marked import MarkedNuclei
 from declump.evaluation import Score, pool
 from declump.measurements import calibration_curve
-from declump.models import Model
+from declump.models import NUCLEUS_DIAMETER, Model
 from declump.records.regions import Regions
 from declump.regions.channels import to_channels
 from declump.regions.find import read_maps
-from declump.regions.inference import open_region_model
+from declump.regions.inference import open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
 from declump.regions.scale import maps_at_found_scale
 from declump.regions.spots import find_spots
@@ -199,13 +199,34 @@ def calibration_lines(folds: Sequence[Fold]) -> list[str]:
     ]
 
 
+def time_judge(data: Path, models: Path, repeats: int = 5) -> str:
+    """What the judge costs on the first frame of ISBI 2015: best of several, to be run on a quiet machine."""
+    image = next(isbi2015.read(data / "isbi2015"))
+    regions, judge = open_region_model(models / "regions-a.onnx"), open_judge(models / "judge-a.onnx")
+    channels = to_channels(image.image)
+    maps = region_maps(channels, regions)
+    seconds = []
+    for _ in range(repeats):
+        start = time.process_time()
+        spots = find_spots(maps.classes[2], maps.centre_map, channels[0], NUCLEUS_DIAMETER)
+        between = time.process_time()
+        judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge)
+        seconds.append((between - start, time.process_time() - between))
+    found, judged = np.min(seconds, axis=0)
+    return f"{image.name}, {spots.max()} spots: found in {found:.3f} s, judged in {judged:.3f} s of one core"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     parser.add_argument("--nuclei", action="store_true", help="nuclei only, not end to end")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/results.md")
+    parser.add_argument("--speed", action="store_true", help="only what the judge costs")
     options = parser.parse_args()
+    if options.speed:
+        print(time_judge(options.data, options.models))
+        return
     letters = sorted(path.stem.removeprefix("judge-") for path in options.models.glob("judge-*.onnx"))
     folds = [read_fold(letter, options.data, options.models) for letter in letters]
     limits = {fold.name: choose_limit([other for other in folds if other is not fold]) for fold in folds}

@@ -1,16 +1,18 @@
 """Runs that are killed at any moment, and taken up again, against one that was left alone.
 
-python benchmarks/kills.py [--kills 100] [--minutes 60] [--images 16] [--seed 0] [--write]
+python benchmarks/kills.py [--kills 100] [--minutes 60] [--images 10] [--seed 0] [--state FILE] [--write]
 
 ``declump segment`` is ended by kill -9, in turn the parent, one of its workers, and the whole group; ``--resume`` goes
 on, and may be killed in its turn. Once a run has come to its end, all its files are compared with those of a run that
-was left alone. ``--write`` puts the figures into docs/reliability.md. Needs /proc, and so Linux.
+was left alone. A long trial can be had in parts: what was counted is kept in ``--state``, and the same command goes on
+from there. ``--write`` puts the figures into docs/reliability.md. Needs /proc, and so Linux.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +28,22 @@ from PIL import Image
 
 from batch import _children, bytes_of
 from declump import simulate
-from pages import commit, replace_part
+from pages import replace_part
+from parts import Tally
 
 PAGE, PART = "docs/reliability.md", "kills"
 TARGETS = ("parent", "worker", "group")
 CHAIN = 4
 """A run is killed so often before it may come to its end."""
+
+
+@dataclass
+class Kills(Tally):
+    """What was killed, and what became of it."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    runs: int = 0
+    other: list[str] = field(default_factory=list)
 
 
 def command(images: Path, out: Path, *more: str) -> list[str]:
@@ -83,21 +96,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=60, help="after these no new run is begun")
-    parser.add_argument("--images", type=int, default=16)
+    parser.add_argument("--images", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--state", type=Path, help="file in which a trial that is done in parts is counted")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    rng, kills, runs, other, start = np.random.default_rng(given.seed), Counter[str](), 0, [], time.monotonic()
+    tally, start = Kills.read(given.state), time.monotonic()
+    kills, other, earlier = tally.kills, tally.other, tally.minutes
     with tempfile.TemporaryDirectory() as scratch:
         images = Path(scratch) / "images"
         images.mkdir()
         for index in range(given.images):
-            smear = simulate.smear((120, 120), cells=3, radius=20, rng=index)
+            smear = simulate.smear((96, 96), cells=2, radius=28, rng=index)
             Image.fromarray(smear.image).save(images / f"s{index:02d}.png")
         subprocess.run(command(images, Path(scratch) / "alone"), stdout=subprocess.DEVNULL, check=True)
         expected = bytes_of(Path(scratch) / "alone")
         while kills.total() < given.kills and time.monotonic() < start + 60 * given.minutes:
-            out, runs = Path(scratch) / f"run{runs}", runs + 1
+            out, rng = Path(scratch) / f"run{tally.runs}", np.random.default_rng([given.seed, tally.runs])
             for _ in range(min(CHAIN, given.kills - kills.total())):
                 target = TARGETS[kills.total() % len(TARGETS)]
                 kills[target] += kill_one(images, out, target, rng)
@@ -105,18 +120,22 @@ def main() -> None:
                 command(images, out, "--resume"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
             )
             if ended.returncode or bytes_of(out) != expected:
-                other.append(f"run {runs}: exit code {ended.returncode}, {ended.stderr.strip()}")
+                other.append(f"run {tally.runs}: exit code {ended.returncode}, {ended.stderr.strip()}")
                 print(other[-1], file=sys.stderr, flush=True)
+            tally.runs += 1
+            tally.minutes = earlier + (time.monotonic() - start) / 60
+            tally.keep(given.state)
+            shutil.rmtree(out)
     rows = [
         ("kills", f"{kills.total()}: " + ", ".join(f"{name} {kills[name]}" for name in TARGETS)),
-        ("runs they fell on", f"{runs}, of {given.images} images each"),
+        ("runs they fell on", f"{tally.runs}, of {given.images} images each"),
         ("runs that ended with other bytes", str(len(other))),
-        ("minutes", f"{(time.monotonic() - start) / 60:.1f}"),
+        ("minutes", f"{tally.minutes:.1f}"),
     ]
     text = "\n".join(["| kills | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
     print(text)
     if given.write:
-        how = f"`python benchmarks/kills.py --kills {kills.total()} --seed {given.seed}` at {commit()}"
+        how = f"`python benchmarks/kills.py --kills {kills.total()} --seed {given.seed}` at {', '.join(tally.commits)}"
         replace_part(PAGE, PART, f"{text}\n\n{how}.")
     if other:
         sys.exit(1)

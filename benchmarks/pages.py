@@ -15,8 +15,13 @@ def commit() -> str:
 
 
 def replace_part(page: str, part: str, text: str) -> None:
-    """Replace what stands in a page between ``<!-- part -->`` and ``<!-- end part -->``."""
-    path, start, end = ROOT / page, f"<!-- {part} -->", f"<!-- end {part} -->"
+    """Replace what stands in a page between ``<!-- part -->`` and ``<!-- end part -->``.
+
+    The part may stand in a file behind the page, too: ``docs/results.md`` has its raw tables in ``docs/results``.
+    """
+    start, end = f"<!-- {part} -->", f"<!-- end {part} -->"
+    behind = sorted((ROOT / page).with_suffix("").glob("*.md"))
+    path = next((file for file in (ROOT / page, *behind) if start in file.read_text()), ROOT / page)
     before, found, rest = path.read_text().partition(start)
     _, closed, after = rest.partition(end)
     if not (found and closed):

@@ -1,12 +1,12 @@
-"""The paper's experiments on both public data sets and on simulated smears, put into docs/results.md.
+"""The paper's experiments on both public data sets and on simulated smears, put into docs/results/.
 
     python benchmarks/results.py --data ../shared/data
 
 Runs ``declump reproduce`` with true regions (core alone, the paper's five folds, its parameter studies on its data),
 with true regions and ray proposals, and end to end; the latter two with the fold models of benchmarks/models on images
 these did not see; and with folds over two stains together. Each run has its own part of the page, with the commit it
-was measured at: ``--only`` makes some of them anew. What is done already for the same commit is kept, so that an
-interrupted run goes on. It takes an hour on two cores.
+was begun at: ``--only`` makes some of them anew. What is done already for the same commit is kept, so that an
+interrupted run goes on. It takes some hours on two cores, most of them for the importance of examples and for MCL.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from pages import ROOT, commit, replace_part
 MODELS = ROOT / "benchmarks" / "models"
 RAYS = [word for fold in "ab" for word in ("--rays", str(MODELS / f"rays-{fold}.onnx"))]
 FOUND = [word for fold in "ab" for word in ("--regions", str(MODELS / f"regions-{fold}.onnx"))] + RAYS
+BEGUN = "commit.txt"
+"""File in the folder of a run: the commit that it was begun at."""
 SEEING = ("--methods", "joint,rays,lsf,mcl,mpw,cf,star")
 """Methods that look at the image, beside shapes alone."""
 
@@ -42,9 +44,6 @@ EQUAL = ("--methods", "joint,rays,L,lsf,mpw,cf,star,joint+,rays+,lsf+,mpw+,cf+,s
 """Methods end to end: all on the same found nuclei, then all on the same completed ones."""
 CASES = (
     Case("isbi2015-true", "ISBI 2015, true regions", ("isbi2015", "--study", "all")),
-    Case(
-        "isbi2015-paper", "ISBI 2015, true regions, the quick methods", ("isbi2015", "--methods", "joint,L,lsf,mpw,cf")
-    ),
     Case(
         "isbi2015-he",
         "ISBI 2015 and simulated H&E smears, common folds, true regions",
@@ -76,6 +75,9 @@ def reproduce(case: Case, out: Path, data: Path, jobs: int | None) -> Path:
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--resume"] if (folder / "run.json").exists() else []
     print(f"{case.title}: {folder}", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / BEGUN).exists():
+        (folder / BEGUN).write_text(commit())
     subprocess.run(words, check=True)
     return folder
 
@@ -85,7 +87,8 @@ def section(case: Case, folder: Path) -> str:
     text = (folder / "results.md").read_text().split("## Visual comparison")[0]
     text = re.sub(r"^# .*$", f"### {case.title}", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^## ", "#### ", text, flags=re.MULTILINE)
-    text = re.sub(r"^- (version|command): .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^- version: .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^- command: (.*)$", r"- command: `\1`", text, flags=re.MULTILINE)
     for plot in sorted(folder.glob("study-*.svg")):
         shutil.copyfile(plot, ROOT / "docs" / "pictures" / f"{case.name}-{plot.name}")
     pattern = r"^#### Study of .*$"
@@ -93,7 +96,7 @@ def section(case: Case, folder: Path) -> str:
 
     def with_plots(found: re.Match[str]) -> str:
         name = next(names)
-        shown = [f"![{kind}](pictures/{case.name}-{name}-{kind}.svg)" for kind in ("accuracy", "time")]
+        shown = [f"![{kind}](../pictures/{case.name}-{name}-{kind}.svg)" for kind in ("accuracy", "time")]
         return f"{found.group()}\n\n{' '.join(shown)}"
 
     return re.sub(pattern, with_plots, text, flags=re.MULTILINE).strip()
@@ -110,15 +113,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for the runs; by default build/reproduce/COMMIT")
     parser.add_argument("--only", default="", help="only runs with this in their name")
     parser.add_argument("--jobs", type=int)
+    parser.add_argument("--written", action="store_true", help="run nothing: put what the folders hold into the page")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"there is no folder {options.data}: give the one that holds isbi2014 and isbi2015 with --data")
     out = options.out or ROOT / "build" / "reproduce" / commit()
     chosen = [case for case in CASES if options.only in case.name]
-    folders = [reproduce(case, out, options.data, options.jobs) for case in chosen]
+    if options.written:
+        chosen = [case for case in chosen if (out / case.name / "results.md").is_file()]
+    folders = [
+        out / case.name if options.written else reproduce(case, out, options.data, options.jobs) for case in chosen
+    ]
     for case, folder in zip(chosen, folders, strict=True):
+        begun = (folder / BEGUN).read_text()
         heading, _, rest = section(case, folder).partition("\n")
-        origin = f"Measured by `python benchmarks/results.py --only {case.name}` at commit {commit()}."
+        origin = f"Measured at commit {begun}, put here by `python benchmarks/results.py --only {case.name}`."
         replace_part("docs/results.md", f"reproduce {case.name}", f"{heading}\n\n{origin}\n{rest}")
         if case.name == "simulated-he":
             shutil.copyfile(folder / "comparison.png", ROOT / "docs" / "pictures" / "comparison.png")

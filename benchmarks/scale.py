@@ -19,7 +19,7 @@ from skimage.transform import resize
 
 import declump
 from declump.evaluation import Score, pool
-from declump.io.images import read_image
+from declump.images.reading import read_image
 from declump.models import read_card
 from declump.regions.channels import LUMINANCE
 from pages import ROOT, commit, replace_part

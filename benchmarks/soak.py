@@ -46,7 +46,7 @@ def main() -> None:
         for index in range(given.images):
             path = images / f"s{index:06d}.png"
             if index < DIFFERENT:
-                Image.fromarray(simulate.smear((140, 140), cells=3, radius=22, rng=index).image).save(path)
+                Image.fromarray(simulate.smear((96, 96), cells=2, radius=28, rng=index).image).save(path)
             else:
                 path.hardlink_to(images / f"s{index % DIFFERENT:06d}.png")
         evidence = ["--evidence", "clump"] if given.regions == "classical" else []
@@ -62,7 +62,7 @@ def main() -> None:
             *options,
         ]
         with (Path(scratch) / "printed").open("w+") as printed:
-            with subprocess.Popen(words, stdout=printed) as process:
+            with subprocess.Popen(words, stdout=printed, stderr=subprocess.DEVNULL) as process:
                 while process.poll() is None:
                     watch.look(process.pid)
                     time.sleep(1.0 if given.images > 100 else 0.1)

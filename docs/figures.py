@@ -52,11 +52,18 @@ def evolution() -> np.ndarray:
     return mosaic([*pictures, overlay(truth(smear), smear.image)], columns=3)
 
 
+def sample() -> np.ndarray:
+    """The sample smear in three stains, one piece of each side by side."""
+    pieces = [declump.data.smear(stain).image[200:712, 512:1024] for stain in ("pap", "he", "grey")]
+    return mosaic([np.stack([piece] * 3, axis=2) if piece.ndim == 2 else piece for piece in pieces])
+
+
 def main() -> None:
     """Draw all pictures."""
     PICTURES.mkdir(exist_ok=True)
     for draw in (demo, evolution):
         iio.imwrite(PICTURES / f"{draw.__name__}.png", draw())
+    iio.imwrite(PICTURES / "sample.jpg", sample(), quality=88)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,9 @@ from skimage.segmentation import find_boundaries
 
 import declump
 from declump.datasets import AnnotatedImage, isbi2015, objects
+from declump.drawing import pen
 from declump.methods import METHODS
-from declump.pictures import COLOURS, comparison_picture, growth_strip, mosaic, pen, record_growth, to_display
+from declump.pictures import COLOURS, comparison_picture, growth_strip, mosaic, record_growth, to_display
 from declump.pictures.comparison import GAP
 from declump.records.segmentation import Segmentation
 from declump.shapes.contours import to_mask

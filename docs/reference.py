@@ -1,6 +1,8 @@
 """Writes docs/reference.md: all commands with their options, and all public names, from what they say of themselves.
 
 python docs/reference.py
+
+Also puts the recipes of docs/architecture.md into CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -19,14 +21,15 @@ import declump
 from declump.cli import app
 
 PAGE = Path(__file__).with_name("reference.md")
+CONTRIBUTING = PAGE.parents[1] / "CONTRIBUTING.md"
 HEAD = """# Reference
 
 Written by `python docs/reference.py` from the command line's own help and the docstrings; what the files mean is told
 in [the command line](command-line.md) and [formats](formats.md).
 """
 MODULES = (
-    "io", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch", "report",
-    "research", "review",
+    "io", "data", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch",
+    "report", "research", "review", "bridges",
 )  # fmt: skip
 
 
@@ -122,5 +125,14 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
+def contributing() -> str:
+    """Text of CONTRIBUTING.md, with the recipes of the page on the architecture."""
+    recipes = PAGE.with_name("architecture.md").read_text(encoding="utf-8").partition("## Recipes\n")[2]
+    table = "\n".join(line for line in recipes.partition("\n## ")[0].splitlines() if line.startswith("|"))
+    before, start, rest = CONTRIBUTING.read_text(encoding="utf-8").partition("<!-- recipes -->\n")
+    return f"{before}{start}{table}\n<!-- end recipes -->{rest.partition('<!-- end recipes -->')[2]}"
+
+
 if __name__ == "__main__":
+    CONTRIBUTING.write_text(contributing(), encoding="utf-8")
     PAGE.write_text(reference(), encoding="utf-8")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import errno
+
 import pytest
 
-from declump.errors import printable, sentence
+from declump.errors import HELP_PAGE, MissingExtraError, UnreadableFileError, help_address, printable, sentence
 
 
 def test_what_steers_a_terminal_is_written_as_an_escape() -> None:
@@ -13,3 +15,24 @@ def test_what_steers_a_terminal_is_written_as_an_escape() -> None:
 @pytest.mark.parametrize("error", [ValueError("a\x1b[2J\nb"), FileNotFoundError(2, "No such file", "\x1b[2J\nb")])
 def test_an_error_is_one_line_without_escape_sequences(error: Exception) -> None:
     assert "\x1b" not in sentence(error) and "\n" not in sentence(error) and r"\x1b[2J" in sentence(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "anchor"),
+    [
+        (MemoryError(), "memory"),
+        (FileNotFoundError("there is no file"), "no-file"),
+        (FileExistsError("is not empty"), "not-empty"),
+        (PermissionError(13, "no"), "not-allowed"),
+        (OSError(errno.ENOSPC, "No space left on device"), "disk"),
+        (OSError("broken"), "disk"),
+        (MissingExtraError("needs torch"), "extra"),
+        (UnreadableFileError("is empty"), "unreadable"),
+        (ValueError("the scale is a number > 0"), "value"),
+        (ZeroDivisionError(), "bug"),
+    ],
+)
+def test_every_error_has_a_section_of_the_help_page(error: Exception, anchor: str) -> None:
+    address, found = help_address(error).split("#")
+    assert found == anchor and address == HELP_PAGE.as_uri()
+    assert f'<h2 id="{anchor}">' in HELP_PAGE.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Where everything comes from: pinned packages with hashes, their licences, a bill of materials.
 
-    python tools/supply.py lock       # writes requirements.lock and requirements-test.lock from what is installed here
+    python tools/supply.py lock       # writes requirements.lock and its like from what is installed here
     python tools/supply.py audit      # prints versions and licences of all packages that declump needs
     python tools/supply.py bom        # writes bom.json, a bill of materials (CycloneDX 1.5), for a release
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = {"requirements.lock": (), "requirements-test.lock": ("test",)}
+LOCKS = {"requirements.lock": (), "requirements-test.lock": ("test",), "requirements-docs.lock": ("docs",)}
 """Files, and the extras that they are for."""
 INDEX = "https://pypi.org/simple"
 BUILD = {"setuptools": "80.9.0"}
@@ -48,7 +48,7 @@ def needed(extras: tuple[str, ...]) -> dict[str, metadata.Distribution]:
                 try:
                     distribution = metadata.distribution(requirement.name)
                 except metadata.PackageNotFoundError:
-                    sys.exit(f"{requirement.name} is not installed here; run 'make lint' first")
+                    sys.exit(f"{requirement.name} is not installed here; run 'make lint docs' first")
                 found[plain(requirement.name)] = distribution
                 waiting.append((distribution.requires or [], tuple(requirement.extras)))
     return dict(sorted(found.items()))

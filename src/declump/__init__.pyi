@@ -1,7 +1,9 @@
 from . import (
     batch,
+    bridges,
     compared,
     comparison,
+    data,
     datasets,
     evaluation,
     evidence,
@@ -17,6 +19,7 @@ from . import (
 from .evaluation import Score, score
 from .evolution.evolve import evolve
 from .evolution.settings import Settings
+from .images.focus import fuse_stack
 from .measurements import Measurements, measure
 from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
@@ -44,8 +47,10 @@ __all__ = [
     "ShapeExamples",
     "ShapePrior",
     "batch",
+    "bridges",
     "compared",
     "comparison",
+    "data",
     "datasets",
     "evaluation",
     "evidence",
@@ -53,6 +58,7 @@ __all__ = [
     "find_regions",
     "find_seeds",
     "freeze",
+    "fuse_stack",
     "importance",
     "io",
     "learn_prior",

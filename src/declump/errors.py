@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import struct
 import zipfile
 import zlib
+from pathlib import Path
 from unicodedata import category
+
+HELP_PAGE = Path(__file__).parent / "help" / "errors.html"
+"""Page that ships with declump and tells of each kind of error; it needs no network."""
+
+
+class MissingExtraError(ValueError):
+    """A library that only some functions need is not installed."""
+
+
+class UnreadableFileError(ValueError):
+    """A file is none that declump reads, or is damaged."""
+
 
 BROKEN = (
     ValueError,
@@ -42,6 +56,34 @@ def reason_of(error: BaseException) -> str:
 def sentence(error: BaseException) -> str:
     """Put an error into one sentence for the user."""
     return printable(" ".join(_describe(error).split()))
+
+
+def help_address(error: BaseException) -> str:
+    """Address of what the help page says of an error."""
+    return f"{HELP_PAGE.as_uri()}#{help_anchor(error)}"
+
+
+def help_anchor(error: BaseException) -> str:
+    """Anchor in the help page of an error's kind."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        return "disk"
+    for kind, anchor in ANCHORS.items():
+        if isinstance(error, kind):
+            return anchor
+    return "bug"
+
+
+ANCHORS: dict[type[BaseException], str] = {
+    MemoryError: "memory",
+    MissingExtraError: "extra",
+    UnreadableFileError: "unreadable",
+    FileNotFoundError: "no-file",
+    FileExistsError: "not-empty",
+    PermissionError: "not-allowed",
+    OSError: "disk",
+    ValueError: "value",
+}
+"""Kinds of errors, the narrower ones first, and where the help page tells of them."""
 
 
 def _describe(error: BaseException) -> str:

@@ -23,6 +23,8 @@ DIAMETER_ENTRY = "nucleus diameter"
 """Entry of a card: usual diameter in pixels of a nucleus in the images that the model was trained on."""
 NUCLEUS_DIAMETER = 22.0
 """What a card without that entry means."""
+OPSET = 17
+"""Version of the operators that models are written with."""
 ARCHITECTURE_ENTRY = "architecture"
 """Entry of a card: which region network it is; a card without it means declump's own."""
 ORIGINAL_ENTRY = "8 bits of"

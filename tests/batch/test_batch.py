@@ -68,7 +68,7 @@ def test_masks_of_a_data_set_are_passed_over_with_a_word(tmp_path: Path) -> None
     assert [source.name for source in found] == ["frame1/image", "frame1/other"]
     assert [sentence.split(" in ")[0] for sentence in said] == [
         "passed over 1 of formats that are not read (.czi)",
-        "passed over 4 masks of a data set",
+        "passed over 4 masks and focal planes of a data set",
     ]
     assert len(find_sources([tmp_path / "data" / "frame1" / "nuclei.png"])) == 1
     with pytest.raises(ValueError, match=r"slide\.czi has a format that is not read"):

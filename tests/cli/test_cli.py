@@ -178,7 +178,7 @@ def test_simulate(here: Callable[..., tuple[int, str, str]], tmp_path: Path) -> 
     for one, other in zip(plain, clean, strict=True):
         assert np.array_equal(one.cells, other.cells) and not np.array_equal(one.image, other.image)
     code, _, error = here("simulate", "-o", tmp_path / "a", *options)
-    assert code == 1 and "is not empty; give a new or empty one\n" in error
+    assert code == 1 and "is not empty; give a new or empty one [help: " in error
     for size in ("0x5", "axb", "1x2x3", "-3", ""):
         code, _, error = here("simulate", "-o", tmp_path / "c", "--size", size)
         assert code in (1, 2) and error and not (tmp_path / "c").exists()
@@ -298,10 +298,10 @@ def test_interruption_is_quiet_and_leaves_nothing(number: int, code: int, tmp_pa
     ("failure", "message"),
     [
         (MemoryError(), "not enough memory"),
-        (PermissionError(13, "Permission denied", "there"), "declump: Permission denied: there\n"),
-        (OSError(28, "No space left on device"), "declump: No space left on device\n"),
+        (PermissionError(13, "Permission denied", "there"), "declump: Permission denied: there [help: "),
+        (OSError(28, "No space left on device"), "declump: No space left on device [help: "),
         (KeyError("odd"), "should not (KeyError: 'odd')"),
-        (ValueError("two\nlines"), "declump: two lines\n"),
+        (ValueError("two\nlines"), "declump: two lines [help: "),
     ],
 )
 def test_any_failure_is_one_sentence(

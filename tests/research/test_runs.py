@@ -199,8 +199,15 @@ def test_studies_are_methods() -> None:
     assert [method.learning.rays for method in by_k.lines["declump"] if method.learning] == [90, 180, 360, 720, 1080]
     assert [method.settings.explained for method in by_e.methods if method.settings][:4] == [0.0, 0.01, 0.02, 0.05]
     assert len({method.name for method in (*by_k.methods, *by_e.methods)}) == 22
+    (alone,) = choose_studies(["K:paper"])
+    assert [method.name for method in alone.methods] == [
+        "paper-K90", "paper-K180", "paper-K360", "paper-K720", "paper-K1080"
+    ]  # fmt: skip
+    assert choose_studies(["K:paper", "K"]) == choose_studies(["K"])
     with pytest.raises(ValueError, match="there is no study 'x'"):
         choose_studies(["x"])
+    with pytest.raises(ValueError, match="'each' is not studied; the settings are joint, paper"):
+        choose_studies(["K:each"])
 
 
 def test_more_modes_than_there_are_become_all(known: list[AnnotatedImage]) -> None:

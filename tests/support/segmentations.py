@@ -43,3 +43,15 @@ def pasted(crop: Crop, shape: tuple[int, int] = SHAPE) -> np.ndarray:
 def overlap(first: np.ndarray, second: np.ndarray) -> float:
     """Intersection over union of two masks."""
     return float((first & second).sum() / (first | second).sum())
+
+
+def three_cells() -> Segmentation:
+    """Two that overlap, nuclei included, and one apart."""
+    masks = np.zeros((3, 80, 120), np.bool_)
+    rows, columns = np.mgrid[:80, :120]
+    seeds = np.array([(40.0, 30.0), (40.0, 55.0), (40.0, 95.0)])
+    nuclei = np.zeros((80, 120), np.int32)
+    for index, (row, column) in enumerate(seeds):
+        masks[index] = np.hypot(rows - row, columns - column) < 18
+        nuclei[np.hypot(rows - row, columns - column) < 4] = index + 1
+    return Segmentation.from_masks(masks, seeds, nuclei=nuclei)

@@ -15,7 +15,6 @@ from declump.regions import find_regions
 from declump.training import Schedule, train_judge
 from declump.training.judge.examples import JudgeExample, tell_nuclei
 from declump.training.judge.lesson import calibrate
-from declump.training.judge.pasting import HALF, cut_leukocytes, paste_leukocytes
 from support.annotated_smears import annotated
 
 
@@ -37,6 +36,14 @@ def test_a_judge_tells_what_it_was_made_from_and_runs(tmp_path: Path) -> None:
     train_judge([[marked(0), marked(1)]], again, schedule, card={"data": "smears"}, **how)
     assert again.read_bytes() == path.read_bytes()
     assert len(list(cache.iterdir())) == 3
+
+
+def test_a_judge_learns_from_composites_and_pasted_debris(tmp_path: Path) -> None:
+    path, cache = tmp_path / "judge.onnx", tmp_path / "spots"
+    free = annotated(3, side=256, overlap=0, clumps=3, cells=3)
+    train_judge([[free]], path, Schedule(1, 4), simulated=0, pasted=2, composites=2, cache=cache)
+    assert read_card(path)["composites"] == 2
+    assert sum("composite" in kept.name for kept in cache.iterdir()) == 2
 
 
 def test_an_image_to_hold_out_must_be_there(tmp_path: Path) -> None:
@@ -70,21 +77,3 @@ def test_calibration_finds_the_odds_that_made_the_truth() -> None:
     scores = rng.normal(0, 2, 20_000)
     truth = rng.random(scores.size) < 1 / (1 + np.exp(-(0.5 * scores + 1)))
     assert calibrate(scores, truth) == pytest.approx((0.5, 1.0), abs=0.06)
-
-
-def test_free_leukocytes_are_pasted_onto_cytoplasm_and_nuclei_stay() -> None:
-    rows, columns = np.mgrid[:300, :400]
-    image = np.full((300, 400), 230, np.uint8)
-    image[:, 200:] = 170
-    for row in (60, 150, 240):
-        image[np.hypot(rows - row, columns - 60) < 6] = 60
-        image[np.hypot(rows - row, columns - 330) < 11] = 70
-    nuclei = MarkedNuclei("smear", image, np.array([[60.0, 330.0], [150.0, 330.0], [240.0, 330.0]]))
-    assert [cut.shape for cut in cut_leukocytes(image / np.float32(230), nuclei.points)] == [(2 * HALF, 2 * HALF)] * 3
-    pasted = paste_leukocytes(nuclei, 5, 0)
-    assert pasted is not None and (pasted.image <= image).all() and (pasted.points == nuclei.points).all()
-    darker = pasted.image.astype(int) < image.astype(int) - 40
-    assert darker[:, 200:].any()
-    for row, column in nuclei.points.astype(int):
-        assert (pasted.image[row - 4 : row + 5, column - 4 : column + 5] == 70).all()
-    assert paste_leukocytes(MarkedNuclei("bare", np.full((90, 90), 230, np.uint8), np.empty((0, 2))), 3, 0) is None

@@ -70,6 +70,12 @@ class _KernelCache(caching.FunctionCache):
             super().save_overload(sig, data)
 
 
+def cache_folder() -> Path | None:
+    """Tell where compiled kernels are kept; None where they are kept for a process only."""
+    cache = _find_cache(cache_folder)
+    return None if cache is None else Path(cache.cache_path)
+
+
 def _find_cache(function: Callable[..., Any]) -> _KernelCache | None:
     """Give a cache in a folder of numba's choice, or else in one of our own among temporary files."""
     with suppress(RuntimeError):  # what numba says where it finds no folder

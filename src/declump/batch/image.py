@@ -17,8 +17,10 @@ from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
 from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
-from declump.batch.workers import check_parent
-from declump.io import read_image, read_pixel_size, read_size, write_results
+from declump.batch.workers import check_parent, tell_parent
+from declump.images.focus import fuse_stack
+from declump.images.stacks import pages_of
+from declump.io import read_image, read_pixel_size, read_size, read_stack, write_results
 from declump.io.formats.csv_table import write_table
 from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
@@ -53,16 +55,30 @@ def segment_image(source: Source, options: Options, folder: Path) -> dict[str, A
         What ``summary.json`` holds: where the image is, the size of its pixels, its measurements.
     """
     models = options.model_digests()
-    check_memory(source.path, read_size(source.path, page=source.page), free_memory())
-    picture = read_image(source.path, page=source.page)
+    tell_parent("reading")
+    picture, planes = read_focused(source)
     pixel_size, origin = find_pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        result = options.segment(picture, options.region_options(pixel_size))
+        result = options.segment(
+            picture,
+            options.region_options(pixel_size),
+            progress=lambda done, total: tell_parent(f"evolution, {done} of {total} cells", now=False),
+            stage=tell_parent,
+        )
     warned = [str(warning.message) for warning in said]
     return store_image(source, options, folder, picture, result, pixel_size=(pixel_size, origin), models=models,
-                       warned=warned)  # fmt: skip
+                       warned=warned, planes=planes)  # fmt: skip
+
+
+def read_focused(source: Source) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    """Read an image for which there is memory; of a focus stack also which plane (H, W) each pixel came from."""
+    pages = pages_of(source.path, source.page)
+    check_memory(source.path, read_size(source.path, page=source.page), free_memory(), planes=len(pages))
+    if len(pages) == 1:
+        return read_image(source.path, page=source.page), None
+    return fuse_stack(read_stack(source.path, page=source.page))
 
 
 def store_image(
@@ -77,6 +93,7 @@ def store_image(
     warned: Sequence[str] = (),
     columns: Mapping[str, Sequence[Any]] | None = None,
     facts: Mapping[str, Any] | None = None,
+    planes: NDArray[np.int32] | None = None,
 ) -> dict[str, Any]:
     """Measure the cells of one image, and write them into a folder that is whole or not there.
 
@@ -98,6 +115,8 @@ def store_image(
         More columns of the table of cells.
     facts : mapping, optional
         More entries of the record.
+    planes : (H, W) int32, optional
+        Of a focus stack, which plane each pixel came from.
 
     Returns
     -------
@@ -105,11 +124,12 @@ def store_image(
         What ``summary.json`` holds.
     """
     size, origin = pixel_size
-    measured = measure(result, picture, prior=options.prior, pixel_size=size)
+    tell_parent("measurements")
+    measured = measure(result, picture, prior=options.prior, pixel_size=size, planes=planes)
     sure = measured.cells["confidence"] >= options.min_confidence
     if not sure.all():
         result = result.keep(sure)
-        measured = measure(result, picture, prior=options.prior, pixel_size=size)
+        measured = measure(result, picture, prior=options.prior, pixel_size=size, planes=planes)
     doubts = [VERDICTS[measured.image["quality"]]] if measured.image["quality"] in VERDICTS else []
     record: dict[str, Any] = {
         "format": _FORMAT,
@@ -126,6 +146,7 @@ def store_image(
         **(facts or {}),
     }
     cells = {**measured.cells, **{name: np.asarray(values)[sure] for name, values in (columns or {}).items()}}
+    tell_parent("writing")
     (folder / RECORD).unlink(missing_ok=True)
     with atomic_folder(folder, overwrite=True, own=[*earlier_files(folder), CLUMPS, RECORD]) as draft:
         write_results(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from declump._files import file_digest
+from declump.images.stacks import STACKS
 from declump.io.formats import DEFAULT
 from declump.methods import OURS, Method, find_method
 from declump.models import model_path
@@ -45,6 +46,8 @@ class Options:
         Whether the overlay has the numbers of the cells.
     others : bool
         Whether the overlay marks leukocytes and debris, too.
+    stack : "fuse" or "planes"
+        Whether the planes of a focus stack were taken for one image, or each for one; see :func:`find_sources`.
     formats : tuple of str
         Names in ``declump.io.FORMATS``.
     """
@@ -66,6 +69,7 @@ class Options:
     others: bool = False
     numbers: bool = False
     refined: bool = False
+    stack: str = "fuse"
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
@@ -73,6 +77,8 @@ class Options:
         self.region_options()
         if not 0 <= self.min_confidence <= 1:
             raise ValueError(f"the least confidence of a cell is from 0 to 1; given was {self.min_confidence}")
+        if self.stack not in STACKS:
+            raise ValueError(f"a focus stack is dealt with by {' or '.join(STACKS)}; given was {self.stack!r}")
         usual = {field.name: field.default for field in fields(self)}
         self._method.check_options([name for name in OF_METHODS if getattr(self, name) != usual[name]])
 
@@ -99,10 +105,17 @@ class Options:
             expected_diameter=told,
         )
 
-    def segment(self, image: ArrayLike, regions: Regions | RegionOptions) -> Segmentation:
-        """Find the cells of an image by the method that was chosen."""
-        method = self._method
-        return method(image, regions, **{name: getattr(self, name) for name in method.options})
+    def segment(
+        self,
+        image: ArrayLike,
+        regions: Regions | RegionOptions,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        stage: Callable[[str], None] | None = None,
+    ) -> Segmentation:
+        """Find the cells of an image by the method that was chosen; see :func:`declump.segment`."""
+        method, chosen = self._method, {name: getattr(self, name) for name in self._method.options}
+        return method(image, regions, progress=progress, stage=stage, **chosen)
 
     def model_digests(self) -> dict[str, str | None]:
         """Give the digests of the files that results follow from, by option; None for what is in no file."""

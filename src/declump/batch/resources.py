@@ -12,6 +12,8 @@ BASE = 450 * 2**20
 """Bytes that a process takes beside those that grow with its image: libraries, networks, compiled kernels."""
 PER_PIXEL = 400
 """Bytes a pixel that segmenting, measuring and writing an image takes at their height."""
+PER_PLANE = 8
+"""Bytes a pixel of each plane of a focus stack, which are held together while they are fused."""
 _ROOT = Path("/")
 
 
@@ -20,7 +22,7 @@ def memory_for(pixels: int) -> int:
     return BASE + PER_PIXEL * pixels
 
 
-def check_memory(path: Path, shape: tuple[int, int], free: int | None) -> None:
+def check_memory(path: Path, shape: tuple[int, int], free: int | None, *, planes: int = 1) -> None:
     """Refuse an image that the memory will not do for, before time is spent on it or other programs are ended.
 
     Parameters
@@ -30,13 +32,15 @@ def check_memory(path: Path, shape: tuple[int, int], free: int | None) -> None:
     shape : (H, W)
     free : int or None
         Bytes, see :func:`free_memory`.
+    planes : int
+        Of a focus stack.
 
     Raises
     ------
     ValueError
         If there is too little.
     """
-    needed = PER_PIXEL * shape[0] * shape[1]
+    needed = (PER_PIXEL + (PER_PLANE * planes if planes > 1 else 0)) * shape[0] * shape[1]
     if free is not None and needed > free:
         raise ValueError(
             f"{path} has {shape[0]} x {shape[1]} pixels, for which about {needed / 2**30:.1f} GB of memory are needed, "

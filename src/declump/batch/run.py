@@ -72,6 +72,7 @@ def run(
     resume: bool = False,
     command: str = "",
     done: Callable[[Outcome], None] | None = None,
+    doing: Callable[[Source, str], None] | None = None,
 ) -> list[Outcome]:
     """Segment images into a folder. One that fails does not stop the others.
 
@@ -95,6 +96,8 @@ def run(
         What ``run.json`` is to say of where it came from.
     done : callable, optional
         Called with each outcome as it is ready.
+    doing : callable, optional
+        Called with an image and the stage that has begun, as "regions" or "evolution, 12 of 40 cells".
 
     Returns
     -------
@@ -113,7 +116,7 @@ def run(
     out, options = Path(out), options or Options()
     check_free(out, overwrite=True)
     with hold_folder(out):
-        return _run(sources, out, options, jobs, overwrite, resume, command, done)
+        return _run(sources, out, options, jobs, overwrite, resume, command, done, doing)
 
 
 def _run(
@@ -125,6 +128,7 @@ def _run(
     resume: bool,
     command: str,
     done: Callable[[Outcome], None] | None,
+    doing: Callable[[Source, str], None] | None,
 ) -> list[Outcome]:
     """Do what :func:`run` is asked for in a folder that no other run writes into."""
     outcomes = {
@@ -150,7 +154,7 @@ def _run(
 
     if jobs is None:
         jobs = choose_jobs(len(left), _largest(left), cores=usable_cores(), free=free_memory())
-    with Workers(min(jobs, len(left)), ImageWork(options, out)) as workers:
+    with Workers(min(jobs, len(left)), ImageWork(options, out), doing) as workers:
         if left:
             workers.rehearse()
         try:

@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from declump._files import DRAFTS
 from declump.errors import printable
-from declump.io import ENDINGS, count_images
+from declump.images.stacks import Page
+from declump.io import ENDINGS, list_images
 
 OTHER_ENDINGS = (
     ".avif", ".czi", ".dcm", ".gif", ".heic", ".ims", ".jxl", ".lif", ".mrxs", ".nd2", ".ndpi", ".oib", ".oir", ".psd",
@@ -33,17 +34,19 @@ class Source:
         The file.
     name : str
         Folder of its results, relative to that of the run, with slashes.
-    page : int, optional
-        Which image of the file, counted from 1; None if it is the only one.
+    page : int or str, optional
+        Which image of the file, counted from 1; of a focus stack the pages, as "1-20"; None if it is the only one.
     """
 
     path: Path
     name: str
-    page: int | None = None
+    page: Page | None = None
 
     def __str__(self) -> str:
         """Say where the image is."""
-        return self.shown_path if self.page is None else f"{self.shown_path} page {self.page}"
+        if self.page is None:
+            return self.shown_path
+        return f"{self.shown_path} page{'s' if isinstance(self.page, str) else ''} {self.page}"
 
     @property
     def shown_path(self) -> str:
@@ -64,7 +67,11 @@ class Source:
 
 
 def find_sources(
-    given: Iterable[str | Path], *, out: str | Path | None = None, note: Callable[[str], None] | None = None
+    given: Iterable[str | Path],
+    *,
+    out: str | Path | None = None,
+    note: Callable[[str], None] | None = None,
+    stack: str = "fuse",
 ) -> list[Source]:
     """Find the images that are meant, and name them.
 
@@ -78,13 +85,16 @@ def find_sources(
     note : callable, optional
         Called with a sentence on what else was passed over: the masks of a data set (those beside an ``image.png``, in
         ``cells``, ``objects`` and the like), and images of formats that are not read.
+    stack : "fuse" or "planes"
+        Whether the planes of a focus stack (Z) in a file are one image, or each is one; see
+        :func:`declump.io.list_images`.
 
     Returns
     -------
     list of Source
         In the order given, those of a folder or pattern sorted. The results of a file are named by it, those of a
         folder or pattern by the path from there on, so that its subfolders are kept. Of two that differ in their ending
-        only, the ending is part of the name. Each page of a TIFF is an image.
+        only, the ending is part of the name. Each page of a TIFF is an image, or each focus stack.
 
     Raises
     ------
@@ -102,7 +112,7 @@ def find_sources(
     for source in found.values():
         namesakes[source.name].append(source)
     found = {place: _told_apart(source, namesakes[source.name]) for place, source in found.items()}
-    sources = [page for source in found.values() for page in _pages(source)]
+    sources = [page for source in found.values() for page in _pages(source, stack)]
     _check_names(sources)
     return sources
 
@@ -129,13 +139,14 @@ def _named(given: str | Path, barred: Path | None, note: Callable[[str], None]) 
     paths = map(Path, glob.glob(str(given), recursive=True)) if pattern else _walked(path)  # noqa: PTH207 (absolute ones)
     places = sorted(place for place in paths if place.is_file() and not _is_result(place, base, barred))
     others = [place for place in places if place.suffix.lower() in OTHER_ENDINGS]
-    masks = [place for place in places if _is_image(place) and _is_mask(place)]
-    images = [place for place in places if _is_image(place) and not _is_mask(place)]
+    masks = [place for place in places if _is_image(place) and _is_mask(place, base)]
+    images = [place for place in places if _is_image(place) and not _is_mask(place, base)]
     if others:
         kinds = ", ".join(sorted({place.suffix.lower() for place in others}))
         note(f"passed over {len(others)} of formats that are not read ({kinds}) in {given}; save them as PNG or TIFF")
     if masks:
-        note(f"passed over {len(masks)} masks of a data set in {given} (first {masks[0]}); name files to segment them")
+        found = f"{len(masks)} masks and focal planes of a data set in {given} (first {masks[0]})"
+        note(f"passed over {found}; name files to segment them")
     if not images:
         raise FileNotFoundError(
             f"{f'the pattern {given}' if pattern else f'the folder {given}'} holds no image ({', '.join(ENDINGS)})"
@@ -170,9 +181,14 @@ def _is_image(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS and path.is_file()
 
 
-def _is_mask(path: Path) -> bool:
-    """Whether an image lies where data sets have their masks: beside the image of a frame, or in a folder of them."""
-    if path.parent.name in ("cells", "objects") and (path.parent.parent / "image.png").is_file():
+def _is_mask(path: Path, base: Path) -> bool:
+    """Whether an image lies where data sets have masks and focal planes: beside the image of a frame, or in a folder.
+
+    Planes in the folder that was given itself, the base, are meant.
+    """
+    if path.parent.name == "stack" and path.parent == base:
+        return False
+    if path.parent.name in ("cells", "objects", "stack") and (path.parent.parent / "image.png").is_file():
         return True
     return path.stem in ("nuclei", "clump") and (path.parent / "image.png").is_file()
 
@@ -185,15 +201,15 @@ def _is_result(path: Path, base: Path, barred: Path | None) -> bool:
     return any((place / RUN_FILE).is_file() for place in above)
 
 
-def _pages(source: Source) -> list[Source]:
+def _pages(source: Source, stack: str) -> list[Source]:
     try:
-        count = count_images(source.path)
+        pages = list_images(source.path, stack=stack)
     except (OSError, ValueError, MemoryError):
         return [source]  # what is wrong with it is said when its turn comes
-    if count == 1:
-        return [source]
-    digits = max(4, len(str(count)))
-    return [Source(source.path, f"{source.name}-page{page:0{digits}d}", page) for page in range(1, count + 1)]
+    if len(pages) == 1:
+        return [replace(source, page=pages[0])]
+    digits = max(4, len(str(len(pages))))
+    return [Source(source.path, f"{source.name}-page{number:0{digits}d}", page) for number, page in enumerate(pages, 1)]
 
 
 def _check_names(sources: Sequence[Source]) -> None:

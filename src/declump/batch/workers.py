@@ -24,6 +24,10 @@ PATIENCE = 10.0
 _LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 Act = Callable[[Any], dict[str, Any]]
 """What the processes do: called with a task, it gives a record; called with None, it tries whether all is well."""
+Hear = Callable[[Any, str], None]
+"""Called with a task and what its process is doing just now."""
+OFTEN = 0.1
+"""Seconds between two words of a process on what it is doing: more would only keep its parent busy."""
 _CONTEXT = multiprocessing.get_context("spawn")  # what threads a parent has, and which locks they hold, is not copied
 
 
@@ -34,6 +38,13 @@ class Answer:
     record: dict[str, Any] | None
     reason: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class _Word:
+    """What a process is doing just now."""
+
+    text: str
 
 
 @dataclass
@@ -52,10 +63,12 @@ class Workers:
     count : int
     act : callable
         What is done with a task; it goes to the processes, and so do the tasks, as pickles do.
+    hear : callable, optional
+        What to do with a word of a process on its task: see :func:`tell_parent`.
     """
 
-    def __init__(self, count: int, act: Act) -> None:
-        self._act = act
+    def __init__(self, count: int, act: Act, hear: Hear | None = None) -> None:
+        self._act, self._hear = act, hear or (lambda _task, _text: None)
         self._workers: list[_Worker] = []
         self._count = count
 
@@ -86,7 +99,9 @@ class Workers:
         first = self._workers[0]
         first.connection.send(None)
         try:
-            answer: Answer = first.connection.recv()
+            answer: Answer | _Word = first.connection.recv()
+            while isinstance(answer, _Word):
+                answer = first.connection.recv()
         except (EOFError, OSError):
             first.process.join()
             raise ValueError(_death(first.process.exitcode)) from None
@@ -103,7 +118,10 @@ class Workers:
                 worker = busy[connection]  # type: ignore[index]  # wait() is typed to give sockets and numbers, too
                 task = worker.task
                 try:
-                    answer: Answer = worker.connection.recv()
+                    answer: Answer | _Word = worker.connection.recv()
+                    if isinstance(answer, _Word):
+                        self._hear(task, answer.text)
+                        continue
                 except (EOFError, OSError):
                     worker.process.join()
                     answer = Answer(None, _death(worker.process.exitcode), time.monotonic() - worker.since)
@@ -167,9 +185,24 @@ def _serve(connection: Connection, act: Act) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _PARENT.append(connection)
     with suppress(EOFError, BrokenPipeError):
         while True:
             connection.send(_answer(connection.recv(), act))
+
+
+_PARENT: list[Connection] = []
+"""In a process of its own, the way to its parent."""
+_told = 0.0
+
+
+def tell_parent(text: str, *, now: bool = True) -> None:
+    """Say in a process of :class:`Workers` what it is doing; nothing elsewhere, and not too often unless it is news."""
+    global _told
+    if _PARENT and (now or time.monotonic() > _told + OFTEN):
+        _told = time.monotonic()
+        with suppress(OSError):
+            _PARENT[0].send(_Word(text))
 
 
 def _answer(task: Any, act: Act) -> Answer:

@@ -7,16 +7,20 @@ import os
 import signal
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from declump import __version__
 from declump.cli import (
     compare,
     demo,
+    doctor,
     evaluate,
     evolve,
+    export_models,
+    fuse,
     info,
     report,
     reproduce,
@@ -27,10 +31,24 @@ from declump.cli import (
     train,
 )
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
-from declump.errors import sentence
+from declump.errors import help_address, sentence
+
+
+class _Commands(TyperGroup):
+    """All commands; Ctrl-C, where a command has no word of its own for it, is told, too."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            tell("interrupted: what was not finished has not been written; the same command begins anew")
+            raise typer.Exit(INTERRUPTED) from None
+
 
 app = typer.Typer(
     name="declump",
+    cls=_Commands,
     help="Segments every cell of an overlapping clump, whole.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -39,6 +57,7 @@ app = typer.Typer(
 app.command()(segment.segment)
 app.command()(evolve.evolve)
 app.command()(split.split)
+app.command()(fuse.fuse)
 app.command()(simulate.simulate)
 app.command()(report.report)
 app.command(name="open")(review.open_review)
@@ -49,6 +68,8 @@ app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
+app.command(name="export-models")(export_models.export_models)
+app.command()(doctor.doctor)
 
 
 def _version(asked: bool) -> None:
@@ -80,7 +101,7 @@ def main() -> None:
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise
-        tell(sentence(error))
+        tell(f"{sentence(error)} [help: {help_address(error)}]")
         sys.exit(1)
 
 

@@ -55,7 +55,10 @@ def reproduce(
     refined: Annotated[
         bool, typer.Option("--refined", help="Clean found regions by a Markov random field, as the paper does.")
     ] = False,
-    study: Annotated[str | None, typer.Option(help="Parameter studies: K, t, E, with commas, or 'all'.")] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(help="Parameter studies: K, t, E, with commas, or 'all'; 'K:paper' studies one setting alone."),
+    ] = None,
     reference: Annotated[
         str | None, typer.Option(help="Method that Table III tests the others against; by default declump's own.")
     ] = None,

@@ -81,6 +81,10 @@ def segment(
     refined: Annotated[
         bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
     ] = False,
+    stack: Annotated[
+        Literal["fuse", "planes"],
+        typer.Option(help="Focus stacks (Z) in a TIFF: 'fuse' them into a sharp image, or every plane an image."),
+    ] = "fuse",
     jobs: Annotated[
         int | None,
         typer.Option("-j", "--jobs", min=1, help="Images at a time; by default as cores and memory allow."),
@@ -112,15 +116,21 @@ def segment(
         others=others,
         numbers=numbers,
         refined=refined,
+        stack=stack,
         **chosen,
     )
     out = _beside(images) if out is None else out
     start = time.monotonic()
-    sources = declump.batch.find_sources(images, out=out, note=tell)
+    sources = declump.batch.find_sources(images, out=out, note=tell, stack=stack)
     lines = not (sys.stderr.isatty() and sys.stdout.isatty()) and not json
     count = 0
 
-    with image_bar(len(sources)) as advance:
+    def describe() -> str:
+        done = f"{count} of {count_of(len(sources), 'image')} done"
+        return f"{done}; the same command with --resume (and without --overwrite) goes on"
+
+    # What is said of an interruption comes after the bar has gone.
+    with say_when_interrupted(describe), image_bar(len(sources)) as (advance, say):
 
         def show(outcome: declump.batch.Outcome) -> None:
             nonlocal count
@@ -135,15 +145,11 @@ def segment(
             elif lines:
                 typer.echo(f"[{count}/{len(sources)}] {outcome.source}: {_describe(outcome)}")
 
-        def describe() -> str:
-            done = f"{count} of {count_of(len(sources), 'image')} done"
-            return f"{done}; the same command with --resume (and without --overwrite) goes on"
-
-        with say_when_interrupted(describe):
-            outcomes = declump.batch.run(
-                sources, out, options,
-                jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
-            )  # fmt: skip
+        outcomes = declump.batch.run(
+            sources, out, options,
+            jobs=jobs, overwrite=overwrite, resume=resume, command=_command(images, options), done=show,
+            doing=lambda source, stage: say(stage if len(sources) == 1 else f"{source.path.name}: {stage}"),
+        )  # fmt: skip
     failed = [outcome for outcome in outcomes if outcome.status == "failed"]
     summary = {
         "images": len(outcomes),

@@ -17,7 +17,9 @@ def simulate(
     count: Annotated[int, typer.Option(min=1, help="Number of smears.")] = 1,
     cells: Annotated[int, typer.Option(min=0, help="Cells in each.")] = 12,
     overlap: Annotated[float, typer.Option(min=0, max=1, help="From 0 (cells apart) to 1 (heavily piled).")] = 0.4,
-    stain: Annotated[Literal["pap", "he", "grey"], typer.Option(help="Papanicolaou, H&E or grey.")] = "pap",
+    stain: Annotated[
+        Literal["pap", "he", "grey", "pap-violet"], typer.Option(help="Papanicolaou, H&E, grey; hues of real frames.")
+    ] = "pap",
     size: Annotated[str, typer.Option(metavar="N|HxW", help="Side, or height x width, in pixels.")] = "512",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same smears.")] = 0,
     clean: Annotated[bool, typer.Option("--clean", help="No debris, uneven light, blur or noise.")] = False,

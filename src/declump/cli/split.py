@@ -60,7 +60,7 @@ def split(
         raise typer.BadParameter("seeds are given or found, not both", param_hint="'--seeds' / '--model'")
     if model is not None and image is None:
         raise typer.BadParameter("a model looks into an image: give both", param_hint="'--image' / '--model'")
-    sources = declump.batch.find_sources(masks, out=out, note=tell)
+    sources = declump.batch.find_sources(masks, out=out, note=tell, stack="planes")
     if len(sources) > 1 and (seeds is not None or image is not None):
         raise typer.BadParameter("seeds and an image belong to one mask", param_hint="'--seeds' / '--image'")
     chosen = declump.io.formats.DEFAULT if formats is None else declump.io.format_names(split_words(formats))

@@ -66,25 +66,29 @@ def progress_bar(work: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 @contextmanager
-def image_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """Show images, cells and the time left on a terminal; give a function to call with the cells of each image."""
+def image_bar(total: int) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
+    """Show images, cells, the time left and the stage on a terminal, nothing elsewhere.
+
+    Gives two functions: one to call with the cells of each image that is done, one with what is being done.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("images"),
-        BarColumn(),
+        BarColumn(bar_width=16),
         MofNCompleteColumn(),
         TextColumn("{task.fields[cells]} cells"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[stage]}", markup=False),
     )
     quiet, cells = not sys.stderr.isatty(), 0
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
-        task = bar.add_task("", total=total, cells=0)
+        task = bar.add_task("", total=total, cells=0, stage="loading")
 
         def advance(found: int) -> None:
             nonlocal cells
             cells += found
             bar.update(task, advance=1, cells=cells)
 
-        yield advance
+        yield advance, lambda stage: bar.update(task, stage=printable(stage))

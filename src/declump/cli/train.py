@@ -27,6 +27,12 @@ HeldOut = Annotated[
     list[str], typer.Option(help="Name of an image that teaches nothing and is measured on; give it several times.")
 ]
 Simulated = Annotated[int, typer.Option(min=0, help="Number of simulated smears to learn from as well.")]
+Composites = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Number of composites to learn from as well: free cells, leukocytes, debris on real frames."
+    ),
+]
 Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
 Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
 Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
@@ -124,6 +130,7 @@ def regions(
     out: Model,
     held_out: HeldOut = [],  # noqa: B006
     simulated: Simulated = 48,
+    composites: Composites = 0,
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Seed = 0,
@@ -137,11 +144,12 @@ def regions(
     declump.training.check_torch()
     with _follow(out, steps, size, seed, start, "regions.onnx") as schedule:
         declump.training.train_region_model(
-            map(declump.datasets.read, folders),
+            map(declump.datasets.read_known, folders),
             out,
             schedule,
             held_out=held_out,
             simulated=simulated,
+            composites=composites,
             architecture=architecture,
             card=_name_data(folders),
         )
@@ -162,6 +170,7 @@ def rays(
     ] = ["default"],  # noqa: B006
     held_out: HeldOut = [],  # noqa: B006
     simulated: Simulated = 150,
+    composites: Composites = 0,
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Cells a batch.")] = 12,
     seed: Seed = 0,
@@ -181,12 +190,13 @@ def rays(
     declump.training.check_torch()
     with _follow(out, steps, size, seed, start, "rays.onnx") as schedule:
         declump.training.train_ray_model(
-            map(declump.datasets.read, folders),
+            map(declump.datasets.read_known, folders),
             out,
             schedule,
             regions=regions,
             held_out=held_out,
             simulated=simulated,
+            composites=composites,
             calibration=calibration,
             card=_name_data(folders),
         )
@@ -205,7 +215,10 @@ def judge(
     ] = ["default"],  # noqa: B006
     held_out: HeldOut = [],  # noqa: B006
     simulated: Simulated = 30,
-    pasted: Annotated[int, typer.Option(min=0, help="Leukocytes to paste into a second copy of every image.")] = 12,
+    composites: Composites = 0,
+    pasted: Annotated[
+        int, typer.Option(min=0, help="Leukocytes and debris to paste into a second copy of every image.")
+    ] = 12,
     steps: Steps = 3000,
     size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
     seed: Seed = 0,
@@ -229,12 +242,13 @@ def judge(
     declump.training.check_torch()
     with _follow(out, steps, size, seed, start, "judge.onnx") as schedule:
         declump.training.train_judge(
-            map(declump.datasets.read_marked, folders),
+            map(declump.datasets.read_known, folders),
             out,
             schedule,
             regions=regions,
             held_out=held_out,
             simulated=simulated,
+            composites=composites,
             pasted=pasted,
             calibration=calibration,
             cache=cache,

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.errors import sentence
 from declump.evaluation import Score, score
+from declump.images.accepting import ImageLike, to_pixels
 from declump.methods import find_method, method_names, two_discs
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
@@ -53,7 +54,7 @@ class Compared:
 
 
 def compare(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     methods: Sequence[str] | None = None,
     regions: Regions | RegionOptions | str | Path = "default",
@@ -88,7 +89,7 @@ def compare(
     ValueError
         If there is no such method, regions or truth are of another image, or a true cell is empty.
     """
-    names, picture = method_names(methods), np.asarray(image)
+    names, picture = method_names(methods), to_pixels(image)
     if truth is not None and truth.shape[1:] != picture.shape[:2]:
         raise ValueError(
             f"the truth is of another image: {truth.shape[1:]} pixels against {picture.shape[:2]}; give the cells of "

@@ -17,6 +17,7 @@ __all__ = [
     "marked",
     "objects",
     "read",
+    "read_known",
     "read_marked",
     "results",
 ]
@@ -68,6 +69,12 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     if labels.list_files(folder) and not any(folder.glob("*/image.png")):
         return labels.read(folder)
     return isbi2015.read(folder)
+
+
+def read_known(folder: str | Path) -> Iterator[AnnotatedImage] | Iterator[marked.MarkedNuclei]:
+    """Read all that is known of images: whole cells in any layout of :func:`read`, or marked nuclei alone."""
+    folder = Path(folder)
+    return marked.read(folder) if folder.is_dir() and marked.is_marked(folder) else read(folder)
 
 
 def read_marked(folder: str | Path) -> Iterator[marked.MarkedNuclei]:

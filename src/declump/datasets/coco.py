@@ -14,8 +14,8 @@ import numpy as np
 
 from declump.datasets.annotated import AnnotatedImage
 from declump.errors import BROKEN, reason_of
+from declump.images.reading import read_image
 from declump.io.formats.parts.coco_masks import decode_segmentation
-from declump.io.images import read_image
 
 NUCLEUS = "nucle"
 """A category with this in its name, in whatever case, is one of nuclei; all others are cells."""

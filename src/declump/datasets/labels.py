@@ -9,7 +9,7 @@ import numpy as np
 
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.objects import of_objects
-from declump.io.images import read_labels
+from declump.images.reading import read_labels
 
 FILES = (".png", ".tif", ".tiff")
 

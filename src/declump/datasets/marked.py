@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
-from declump.io.images import read_image
+from declump.images.reading import read_image
 from declump.records.regions import number_nuclei, seeds_from_labels
 
 MASK = "_nuclei.png"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import centre
-from declump.io.images import read_image, read_mask_stack
+from declump.images.reading import read_image, read_mask_stack
 from declump.shapes import contours
 
 STAR_LIKE = 0.95
@@ -30,7 +30,7 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
     Returns
     -------
     iterator of AnnotatedImage
-        Named as the folders; see :func:`of_objects`. One picture is in memory at a time.
+        Named as the folders; see :func:`declump.datasets.objects.of_objects`. One picture is in memory at a time.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from declump.evidence.windows import (
     sample_window,
     smooth_channels,
 )
+from declump.images.accepting import ImageLike, to_pixels
 from declump.models import Model, model_path, open_model
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
@@ -52,17 +54,29 @@ class RayProposer:
 
     def propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
         """Propose the whole outline of every cell of regions of the image, or of some; see :func:`propose_rays`."""
+        model, view = self._open(regions)
+        chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
+        output = np.empty((len(chosen), 2, view.angles))
+        for row, window in enumerate(self._sample(regions, chosen, view)):
+            output[row] = self._answer(model, window)
+        return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
+
+    def window(self, regions: Regions, cell: int) -> Floats:
+        """Give what the network sees of one cell of regions of the image: (9, A, D), as the windows are laid out."""
+        _, view = self._open(regions)
+        return next(self._sample(regions, np.array([cell]), view))
+
+    def _open(self, regions: Regions) -> tuple[Model, View]:
         model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
-        view = layout.view(self._find_diameter(regions, layout))
+        return model, layout.view(self._find_diameter(regions, layout))
+
+    def _sample(self, regions: Regions, cells: NDArray[np.int64], view: View) -> Iterator[Floats]:
         around = self._surroundings(regions, view.step)
-        chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
-        output = np.empty((len(chosen), 2, layout.angles))
-        for row, index in enumerate(chosen.tolist()):
+        for index in cells.tolist():
             others = _near_seeds(regions.seeds, index, view)
-            output[row] = self._answer(model, sample_window(around, regions.seeds[index], index + 1, others, view))
-        return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
+            yield sample_window(around, regions.seeds[index], index + 1, others, view)
 
     def find_diameter(self, regions: Regions) -> float:
         """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
@@ -87,7 +101,7 @@ class RayProposer:
 
 
 def propose_rays(
-    image: ArrayLike,
+    image: ImageLike,
     regions: Regions,
     *,
     model: str | Path = "default",
@@ -108,7 +122,7 @@ def propose_rays(
     Evidence
         With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
-    return RayProposer(ImageChannels(np.asanyarray(image)), model, diameter).propose(regions)
+    return RayProposer(ImageChannels(to_pixels(image)), model, diameter).propose(regions)
 
 
 def _near_seeds(seeds: NDArray[np.float64], index: int, view: View) -> NDArray[np.float64]:

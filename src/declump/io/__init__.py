@@ -1,12 +1,22 @@
 """Files in and out: images, masks and labels read, results written and read back."""
 
+from declump.images.decoding import ENDINGS
+from declump.images.pixel_sizes import read_pixel_size
+from declump.images.reading import (
+    count_images,
+    read_image,
+    read_labels,
+    read_mask,
+    read_mask_stack,
+    read_size,
+    read_stack,
+)
+from declump.images.stacks import list_images
 from declump.io.cell_sets import find_cell_sets, pair_cell_sets
-from declump.io.decoding import ENDINGS
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
-from declump.io.images import count_images, read_image, read_labels, read_mask, read_mask_stack, read_size
-from declump.io.pixel_sizes import read_pixel_size
 from declump.io.results import read, read_contours, write_results
+from declump.io.spatial_data import to_spatialdata
 
 __all__ = [
     "ENDINGS",
@@ -15,6 +25,7 @@ __all__ = [
     "find_cell_sets",
     "find_metadata",
     "format_names",
+    "list_images",
     "pair_cell_sets",
     "read",
     "read_contours",
@@ -24,5 +35,7 @@ __all__ = [
     "read_mask_stack",
     "read_pixel_size",
     "read_size",
+    "read_stack",
+    "to_spatialdata",
     "write_results",
 ]

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.errors import BROKEN, reason_of
-from declump.io.decoding import decode_single_page
+from declump.images.decoding import decode_single_page
+from declump.images.reading import read_image, read_mask_stack
 from declump.io.formats.parts.coco_masks import decode_segmentation
 from declump.io.formats.parts.documents import check_size, read_json
-from declump.io.images import read_image, read_mask_stack
 from declump.io.results import read
 from declump.records.crops import Crop, crop_polygon
 

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump._files import atomic_folder
 from declump.errors import BROKEN, reason_of
+from declump.images.accepting import ImageLike, to_pixels
 from declump.io.formats import DEFAULT, FORMATS, READ_FIRST, Result, contours, csv_table, ome_zarr
 from declump.io.formats.parts.metadata import KEY, VERSION, Metadata, find_metadata
 from declump.records.segmentation import Segmentation
@@ -24,7 +24,7 @@ def write_results(
     segmentation: Segmentation,
     folder: str | Path,
     *,
-    image: ArrayLike | None = None,
+    image: ImageLike | None = None,
     formats: Sequence[str] = DEFAULT,
     measurements: Mapping[str, Sequence[Any] | NDArray[Any]] | None = None,
     others: bool = False,
@@ -80,7 +80,7 @@ def write_results(
     unknown = [name for name in chosen if name not in FORMATS]
     if unknown:
         raise ValueError(f"there is no format {unknown[0]!r}; the formats are {', '.join(FORMATS)}")
-    pixels = None if image is None else np.asarray(image)
+    pixels = None if image is None else to_pixels(image)
     result = Result(segmentation, pixels, measurements, others, numbers, picture)
     with atomic_folder(folder, overwrite=overwrite, own=earlier_files(folder)) as draft:
         # Most of the time goes into compression, which lets another thread work.

@@ -125,7 +125,19 @@ CELL_COLUMNS = (
     ),
     Column("mahalanobis_distance", "standard deviations", "length of the coefficients of all modes of the prior"),
     Column("clump_discrepancy_share", "ratio", "`discrepancy_share` of its clump"),
+    Column(
+        "focus_plane",
+        "number",
+        "plane of a focus stack in which the cell is sharp, from 1: the median over its pixels in no other cell; not "
+        "known where the image is no stack",
+    ),
     Column("confidence", "0 to 1", "probability that the Dice of the cell with its truth is at least 0.8"),
+    Column(
+        "warnings",
+        "words",
+        "why a person should look at it: `twin` (nearly the outline of another cell), `binucleate`, `no nucleus`, "
+        "`spike` (a narrow one); with commas, mostly empty",
+    ),
 )
 
 CLUMP_COLUMNS = (
@@ -168,6 +180,7 @@ IMAGE_COLUMNS = (
     Column("median_nucleus_to_cytoplasm_area_ratio", "ratio", "median N/C ratio of the whole cells"),
     Column("median_nucleus_to_cell_area_ratio", "ratio", "median `nucleus_to_cell_area_ratio` of the whole cells"),
     Column("mean_confidence", "0 to 1", "mean `confidence` of all cells: the share expected to reach a Dice of 0.8"),
+    Column("doubtful_cells", "count", "cells with `warnings`"),
     Column("others", "count", "spots that were judged to be no nuclei; not known where no judge looked"),
     Column("leukocytes", "count", "those of them that are much darker than what surrounds them, as leukocytes are"),
     Column("focus", "ratio", "fine detail over detail twice as coarse, where the image is dark: 0.66 or more is sharp"),

@@ -20,7 +20,7 @@ MANY_LEUKOCYTES = 0.8
 """Share of leukocytes among leukocytes and cells from which an image counts as inflamed."""
 ENOUGH = 10
 """With fewer leukocytes than this an image is not inflamed; with fewer cells, nothing is said of their mean."""
-MIN_CONFIDENCE = 0.3
+MIN_CONFIDENCE = 0.38
 """An image whose cells have less mean confidence than this is none of a smear, or beyond the method."""
 
 GOOD = "good"

@@ -74,6 +74,7 @@ def image_values(segmentation: Segmentation, covered: Cover, cells: Columns, clu
         "median_nucleus_to_cytoplasm_area_ratio": _median(cells["nucleus_to_cytoplasm_area_ratio"][whole]),
         "median_nucleus_to_cell_area_ratio": _median(cells["nucleus_to_cell_area_ratio"][whole]),
         "mean_confidence": _mean(cells["confidence"]),
+        "doubtful_cells": int(np.count_nonzero(cells["warnings"] != "")),
         "others": np.nan if segmentation.others is None else len(segmentation.others),
         "leukocytes": np.nan if segmentation.others is None else segmentation.others.leukocytes,
     }

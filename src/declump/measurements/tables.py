@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from declump._installation import how_to_install
+from declump.images.accepting import ImageLike, to_pixels
 from declump.measurements.columns import CELL_COLUMNS, CLUMP_COLUMNS, IMAGE_COLUMNS, SHAPE_COEFFICIENTS, arrange_columns
 from declump.measurements.confidence import Confidence, confidence_features
 from declump.measurements.cover import Cover, cover, neighbours
 from declump.measurements.density import optical_densities
+from declump.measurements.focus_planes import focus_planes
 from declump.measurements.nuclei import nucleus_geometry
 from declump.measurements.outlines import Outlines, distance_to_outline, outline_geometry, quotient
 from declump.measurements.quality import judge_quality, measure_focus
@@ -21,6 +24,9 @@ from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
 from declump.records.segmentation import Segmentation
 from declump.shapes.prior import ShapePrior
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +57,22 @@ class Measurements:
             if len(set(lengths.values())) > 1:
                 raise ValueError(f"all columns of the {title} have one value a row; given were {lengths}")
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """Give the table of the cells, with their numbers, from 1, as index ``id``; needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ValueError(f"a table of pandas needs pandas: {how_to_install('pandas')}") from error
+        return pandas.DataFrame(dict(self.cells)).set_index("id")
+
 
 def measure(
     segmentation: Segmentation,
-    image: ArrayLike | None = None,
+    image: ImageLike | None = None,
     *,
     prior: ShapePrior | str | Path | None = None,
     pixel_size: float | None = None,
+    planes: NDArray[np.int32] | None = None,
 ) -> Measurements:
     """Measure cells, clumps and the image.
 
@@ -73,6 +88,8 @@ def measure(
         What shapes are usual; by default the prior that ships with declump. See :func:`declump.evolve`.
     pixel_size : float, optional
         Micrometres a pixel; adds columns in micrometres.
+    planes : (H, W) int32, optional
+        Number of the sharpest plane at each pixel, from 0, of an image that was fused: :func:`declump.fuse_stack`.
 
     Returns
     -------
@@ -97,6 +114,7 @@ def measure(
             f"the pixel size is a number of micrometres > 0, between a millionth and a million; given was {pixel_size}"
         )
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
+    image = None if image is None else to_pixels(image)
     covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
     cells = {
         **_places(segmentation, outlines),
@@ -109,6 +127,8 @@ def measure(
         cells[f"{part}_optical_density"] = density
     probability = Confidence.load("default").probability(confidence_features(cells))
     cells["confidence"] = np.where(outlines.filled, probability, 0.0)
+    cells["focus_plane"] = focus_planes(covered, planes)
+    cells["warnings"] = _warnings(segmentation)
     clumps = clump_values(segmentation, covered, cells)
     summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
     diameters = cells["nucleus_equivalent_diameter_px"]
@@ -208,6 +228,15 @@ def _nuclei(segmentation: Segmentation, covered: Cover, outlines: Outlines) -> d
         "nucleus_offset": quotient(offset, outlines.equivalent_diameter / 2),
         "nucleus_to_outline_px": np.where(outlines.filled, distance, np.nan),
     }
+
+
+def _warnings(segmentation: Segmentation) -> NDArray[np.str_]:
+    """What is doubtful about each cell, in words."""
+    kinds: list[list[str]] = [[] for _ in range(len(segmentation))]
+    for warning in segmentation.warnings:
+        own = kinds[warning.cell - 1]
+        own += [] if warning.kind in own else [warning.kind]
+    return np.array([", ".join(own) for own in kinds], dtype=np.str_)
 
 
 def _shapes(segmentation: Segmentation, prior: ShapePrior) -> dict[str, NDArray[Any]]:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from declump.compared import METHODS as COMPARED
 from declump.compared import ComparedMethod
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.cells import segment
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
@@ -37,7 +35,7 @@ class Method:
     reference : str
         Who published it.
     options : tuple of str
-        Arguments of :func:`declump.segment` that it heeds beside image, regions and progress.
+        Arguments of :func:`declump.segment` that it heeds beside image, regions, progress and stage.
     segmenter : callable
         What does it, with the signature of :func:`declump.segment` as far as its options go.
     """
@@ -50,10 +48,11 @@ class Method:
 
     def __call__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         regions: Regions | RegionOptions | str | Path = "default",
         *,
         progress: Callable[[int, int], None] | None = None,
+        stage: Callable[[str], None] | None = None,
         **options: Any,
     ) -> Segmentation:
         """Find every cell of an image.
@@ -66,6 +65,8 @@ class Method:
             See :func:`declump.segment`.
         progress : callable, optional
             Called with the number of cells done and in all.
+        stage : callable, optional
+            Called with the name of each stage as it begins.
         **options
             By name, as :func:`declump.segment` takes them.
 
@@ -80,7 +81,7 @@ class Method:
             For an option that the method does not heed.
         """
         self.check_options(options)
-        return self.segmenter(image, regions=regions, progress=progress, **options)
+        return self.segmenter(image, regions=regions, progress=progress, stage=stage, **options)
 
     def check_options(self, names: Iterable[str]) -> None:
         """Refuse options that it would not heed."""
@@ -100,18 +101,23 @@ class _Compared:
 
     def __call__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         *,
         regions: Regions | RegionOptions | str | Path,
         progress: Callable[[int, int], None] | None,
+        stage: Callable[[str], None] | None,
         prior: ShapePrior | str | Path = "default",
     ) -> Segmentation:
-        pixels = np.asarray(image)
+        pixels = to_pixels(image)
         known = regions if isinstance(regions, Regions) else to_region_options(regions)
         shapes = None
         if self.method.uses_prior:
             shapes = prior if isinstance(prior, ShapePrior) else ShapePrior.load(prior)
-        return self.method(pixels, get_regions(ImageChannels(pixels), known), prior=shapes, progress=progress)
+        begin = stage or (lambda _name: None)
+        begin("regions")
+        found = get_regions(ImageChannels(pixels), known)
+        begin("cells")
+        return self.method(pixels, found, prior=shapes, progress=progress)
 
 
 def _from_compared(method: ComparedMethod) -> Method:

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.pictures import pen
-from declump.pictures.display import mosaic, to_display
+from declump.drawing import pen
+from declump.drawing.display import to_display
+from declump.drawing.palette import COLOURS
+from declump.pictures.colouring import category_colours
 from declump.pictures.outlines import background, draw_cells
-from declump.pictures.palette import COLOURS, category_colours
+from declump.pictures.sheet import mosaic
 from declump.records.segmentation import Segmentation
 
 SIDE = 320

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.pictures import pen
-from declump.pictures.display import mosaic
+from declump.drawing import pen
+from declump.drawing.palette import COLOURS
+from declump.drawing.strokes import outline_strokes
 from declump.pictures.legend import readable
 from declump.pictures.outlines import background, check_values
-from declump.pictures.palette import COLOURS
-from declump.pictures.strokes import outline_strokes
+from declump.pictures.sheet import mosaic
 from declump.records.segmentation import Segmentation
 
 SIDE = 160

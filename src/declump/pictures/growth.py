@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.drawing import pen
+from declump.drawing.display import to_display
+from declump.drawing.palette import COLOURS
 from declump.evolution.evolve import ROOM, estimate_scale, find_prior, find_settings, snap_evolution
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import evolve_clump
-from declump.pictures import pen
-from declump.pictures.display import mosaic, to_display
+from declump.pictures.colouring import category_colours
 from declump.pictures.outlines import draw_cells
-from declump.pictures.palette import COLOURS, category_colours
+from declump.pictures.sheet import mosaic
 from declump.records.clump import Clump, split_clumps
 from declump.records.evidence import Evidence
 from declump.records.segmentation import Segmentation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.pictures import pen
-from declump.pictures.palette import UNKNOWN, Scale
+from declump.drawing import pen
+from declump.drawing.palette import UNKNOWN, Scale
 
 BAR = 160
 """Length in pixels of the bar of colours, for text of the smallest size."""

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump.pictures import pen
-from declump.pictures.display import to_display
+from declump.drawing import pen
+from declump.drawing.display import to_display
+from declump.drawing.palette import COLOURS, UNKNOWN, Scale
+from declump.drawing.strokes import outline_strokes
+from declump.images.accepting import ImageLike
+from declump.pictures.colouring import category_colours
 from declump.pictures.legend import add_legend
-from declump.pictures.palette import COLOURS, UNKNOWN, Scale, category_colours
-from declump.pictures.strokes import nucleus_outlines, outline_strokes
+from declump.pictures.nuclei import nucleus_outlines
 from declump.records.others import LEUKOCYTE, Others
 from declump.records.segmentation import Segmentation
 
@@ -21,7 +24,7 @@ MARK = 3.0
 
 def overlay(
     segmentation: Segmentation,
-    image: ArrayLike | None = None,
+    image: ImageLike | None = None,
     *,
     nuclei: bool = False,
     numbers: bool = False,
@@ -100,7 +103,7 @@ def mark_others(picture: NDArray[np.uint8], others: Others) -> None:
         pen.draw(picture, strokes, np.array(UNKNOWN), width=pen.WIDTH / 2)
 
 
-def background(segmentation: Segmentation, image: ArrayLike | None) -> NDArray[np.uint8]:
+def background(segmentation: Segmentation, image: ImageLike | None) -> NDArray[np.uint8]:
     """Give the picture (H, W, 3) to draw a segmentation over: the image, or white."""
     picture = np.full((*segmentation.shape, 3), 255, np.uint8) if image is None else to_display(image)
     if picture.shape[:2] != segmentation.shape:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.pictures import pen
-from declump.pictures.display import mosaic
+from declump.drawing import pen
+from declump.pictures.sheet import mosaic
 from declump.records.crops import Crop
 
 SIDE = 180

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
@@ -15,6 +15,7 @@ from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.frozen import FrozenEvolution, segment_frozen
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -31,7 +32,7 @@ DEFAULT_EVIDENCE = "rays"
 
 
 def segment(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     evidence: Evidence | str | None = None,
@@ -43,13 +44,14 @@ def segment(
     judge: str | Path | None = None,
     min_nucleus: float | None = None,
     progress: Callable[[int, int], None] | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> Segmentation:
     """Find every cell of an image, whole.
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
-        Bright-field image: uint8, uint16, bool or float.
+    image : (H, W), (H, W, 3) or (H, W, 4), or the path of a file
+        Bright-field image: uint8, uint16, bool or float; arrays of dask, zarr and xarray count, too.
     regions : Regions, RegionOptions, str or Path
         Where there is any cell and where the nuclei are; or how to find that: options, or the ``model`` of
         :func:`declump.find_regions`. Of frozen regions (:func:`freeze`) exactly their cells are evolved.
@@ -72,6 +74,9 @@ def segment(
         What tells nuclei from leukocytes and debris; see :func:`declump.find_regions`.
     min_nucleus : float, optional
         Least probability with which a spot is a nucleus; see :func:`declump.find_regions`.
+    stage : callable, optional
+        Called with the name of each stage as it begins: ``"regions"``, ``"proposals"``, ``"evolution"``, and
+        ``"missing cells"`` where large parts were left unexplained.
 
     Returns
     -------
@@ -79,13 +84,12 @@ def segment(
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last. Where a
         judge looked, with ``nucleus_probability``, and with what is no nucleus in ``others``.
     """
-    return _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus).run(
-        progress
-    )
+    stages = _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus, stage)
+    return stages.run(progress)
 
 
 def freeze(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     evidence: str | None = None,
@@ -121,7 +125,7 @@ class _Stages:
 
     def __init__(
         self,
-        image: ArrayLike,
+        image: ImageLike,
         regions: Regions | RegionOptions | str | Path,
         evidence: Evidence | str | None,
         rays: str | Path,
@@ -131,11 +135,14 @@ class _Stages:
         diameter: float | None,
         judge: str | Path | None,
         min_nucleus: float | None,
+        stage: Callable[[str], None] | None = None,
     ) -> None:
+        self.begin = stage or (lambda _name: None)
+        self.begin("regions")
         self.options = to_region_options(
             regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus
         )
-        self.picture = ImageChannels(np.asanyarray(image))
+        self.picture = ImageChannels(to_pixels(image))
         self.regions = get_regions(self.picture, regions if isinstance(regions, Regions) else self.options)
         self.settings = find_settings(setting)
         self.prior = find_prior(prior, self.settings)
@@ -150,6 +157,7 @@ class _Stages:
             return segment_frozen(self.frozen_evolution(), self.regions, progress=progress)
         found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
+            self.begin("missing cells")
             known = known.add_unknown(len(seeds) - len(result))
             result = evolve(found.clump, seeds, evidence=known, prior=self.prior, setting=self.settings, earlier=result)
         return replace(
@@ -167,11 +175,13 @@ class _Stages:
         found = self.regions
         if isinstance(self.evidence, str):
             if "rays" in self.evidence:
+                self.begin("proposals")
                 found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
                 found = join_nuclei_of_one_cell(found, self.proposer)
             known = collect_evidence(found, self.evidence, self.proposer)
         else:
             known = self.evidence
+        self.begin("evolution")
         result = evolve(
             found.clump, found.seeds, evidence=known, prior=self.prior, setting=self.settings, progress=progress
         )

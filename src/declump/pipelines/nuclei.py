@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.evolution.evolve import CROWDING, evolve
+from declump.images.accepting import ImageLike, to_pixels
 from declump.pipelines.objects import SETTING, find_centroids
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
@@ -27,7 +28,7 @@ from declump.shapes.prior import ShapePrior
 
 
 def segment_nuclei(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     regions: Regions | RegionOptions | str | Path = "default",
     prior: ShapePrior | str | Path = "nucleus",
@@ -42,8 +43,8 @@ def segment_nuclei(
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
-        Bright-field image: uint8, uint16, bool or float.
+    image : (H, W), (H, W, 3) or (H, W, 4), or the path of a file
+        Bright-field image: uint8, uint16, bool or float; arrays of dask, zarr and xarray count, too.
     regions : Regions, RegionOptions, str or Path
         Where the nuclei are; or how to find that: options, or the ``model`` of :func:`declump.find_regions`.
     prior : ShapePrior, str or Path
@@ -71,7 +72,7 @@ def segment_nuclei(
     (2, True)
     """
     options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size)
-    found = get_regions(ImageChannels(np.asanyarray(image)), regions if isinstance(regions, Regions) else options)
+    found = get_regions(ImageChannels(to_pixels(image)), regions if isinstance(regions, Regions) else options)
     return evolve_nuclei(found.nuclei, prior=prior, progress=progress)
 
 

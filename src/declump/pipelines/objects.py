@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.evolution.evolve import evolve
 from declump.evolution.settings import SETTINGS
+from declump.images.accepting import ImageLike
 from declump.pipelines.seeds import find_seeds
 from declump.records.clump import check_mask, seed_pixels
 from declump.records.segmentation import Segmentation
@@ -25,7 +26,7 @@ MIN_SHOWN = 0.1
 
 def split(
     mask: ArrayLike,
-    image: ArrayLike | None = None,
+    image: ImageLike | None = None,
     *,
     seeds: ArrayLike | None = None,
     model: str | Path | None = None,

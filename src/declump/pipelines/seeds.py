@@ -11,6 +11,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.images.accepting import ImageLike, to_pixels
 from declump.records.clump import check_mask, split_clumps
 from declump.regions.centres import find_centres
 from declump.seeds.pieces import Method, seeds_of_piece
@@ -18,7 +19,7 @@ from declump.seeds.pieces import Method, seeds_of_piece
 
 def find_seeds(
     mask: ArrayLike,
-    image: ArrayLike | None = None,
+    image: ImageLike | None = None,
     *,
     method: Method = "both",
     model: str | Path | None = None,
@@ -84,7 +85,7 @@ def find_seeds(
 
 
 def _centres(
-    mask: NDArray[np.bool_], image: ArrayLike | None, model: str | Path | None, diameter: float | None
+    mask: NDArray[np.bool_], image: ImageLike | None, model: str | Path | None, diameter: float | None
 ) -> NDArray[np.float64]:
     """Centres (N, 2) that a model sees in the mask; none without a model."""
     if model is None and image is None and diameter is None:
@@ -94,7 +95,7 @@ def _centres(
         raise ValueError(f"seeds by regression need an image and a model of its objects; {missing} was not given")
     if diameter is not None and not 2 <= diameter <= 1000:
         raise ValueError(f"the diameter is a number of pixels from 2 to 1000; given was {diameter}")
-    pixels = np.asarray(image)
+    pixels = to_pixels(image)
     if pixels.shape[:2] != mask.shape:
         raise ValueError(f"the image is of another size than the mask: {pixels.shape[:2]} against {mask.shape} pixels")
     return find_centres(pixels, mask, model, diameter=diameter)

@@ -82,10 +82,14 @@ class Crop:
 
     def meets(self, other: Crop) -> bool:
         """Whether the two share a pixel."""
+        return self.count_shared(other) > 0
+
+    def count_shared(self, other: Crop) -> int:
+        """Count the pixels that the two share."""
         top, left = max(self.top, other.top), max(self.left, other.left)
         own, others = (crop.mask[top - crop.top :, left - crop.left :] for crop in (self, other))
         height, width = min(own.shape[0], others.shape[0]), min(own.shape[1], others.shape[1])
-        return bool((own[:height, :width] & others[:height, :width]).any())
+        return int(np.count_nonzero(own[:height, :width] & others[:height, :width]))
 
 
 def crop_contour(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> Crop:

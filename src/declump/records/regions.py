@@ -149,9 +149,10 @@ def number_nuclei(nuclei: ArrayLike) -> NDArray[np.int32]:
         return np.asarray(ndimage.label(array, structure=np.ones((3, 3)))[0], dtype=np.int32)
     if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise ValueError(f"labels of nuclei are integers >= 0, a mask of nuclei is bool; given was {array.dtype}")
-    names = np.unique(array[array > 0])
-    numbers = np.searchsorted(names, array) + 1
-    return np.where(array > 0, numbers, 0).astype(np.int32)
+    places = np.flatnonzero(array)  # few of a large image
+    numbered = np.zeros(array.size, dtype=np.int32)
+    numbered[places] = np.unique(array.ravel()[places], return_inverse=True)[1] + 1
+    return numbered.reshape(array.shape)
 
 
 def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:

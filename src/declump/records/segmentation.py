@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.records.clump import check_mask, seed_pixels, split_clumps
 from declump.records.crops import Crop, crop_contour, crop_nuclei
+from declump.records.doubts import CellWarning, find_doubts
+from declump.records.exchange import Exchange
 from declump.records.others import Others
 from declump.shapes import contours
 
@@ -44,7 +46,7 @@ class ClumpRecord:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segmentation:
+class Segmentation(Exchange):
     """Every cell of an image, whole; cells may overlap.
 
     Attributes
@@ -227,6 +229,11 @@ class Segmentation:
     def nucleus_crops(self) -> tuple[Crop, ...]:
         """Pixels of every cell's whole nucleus, also where that of another lies on it; empty where it is not known."""
         return tuple(crop_nuclei(self.nuclei, self.second_nuclei, len(self)))
+
+    @cached_property
+    def warnings(self) -> tuple[CellWarning, ...]:
+        """Cells that a person should look at: two with nearly one outline, two nuclei or none, a narrow spike."""
+        return find_doubts(self.radii, self.crops, None if self.nuclei is None else self.nucleus_crops)
 
     @cached_property
     def masks(self) -> NDArray[np.bool_]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from declump.images.accepting import ImageLike, to_pixels
 from declump.models import Model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat
@@ -34,7 +35,7 @@ BY_DEFAULT = RegionOptions()
 
 
 def find_regions(
-    image: ArrayLike,
+    image: ImageLike,
     *,
     model: str | Path = "default",
     diameter: float | None = None,
@@ -85,7 +86,7 @@ def find_regions(
         model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined,
         judge, min_nucleus,
     )  # fmt: skip
-    return get_regions(ImageChannels(np.asanyarray(image)), options)
+    return get_regions(ImageChannels(to_pixels(image)), options)
 
 
 def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regions:

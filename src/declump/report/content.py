@@ -24,6 +24,7 @@ _SHOWN = (
     "overlap_degree",
     "circularity",
     "confidence",
+    "warnings",
 )
 """Columns of the table at first, without their units."""
 _UNITS = {"px": "px", "px2": "px²", "um": "µm", "um2": "µm²"}
@@ -40,7 +41,7 @@ def describe(name: str) -> dict[str, Any]:
         "name": name,
         "label": f"{label} ({unit})" if unit else label,
         "meaning": column.meaning.replace("`", "") + f" [{unit or column.unit}]",
-        "kind": "truth" if column.unit == "true or false" else "number",
+        "kind": {"true or false": "truth", "words": "text"}.get(column.unit, "number"),
         # Of twins the table shows those in micrometres.
         "shown": stem in _SHOWN,
     }
@@ -106,8 +107,10 @@ def _names(column: Column) -> tuple[str, ...]:
     return (column.name,) if twin is None else (column.name, twin[0])
 
 
-def _numbers(values: NDArray[Any]) -> list[float | int | None]:
-    """Give whole numbers as they are, others with six digits; None for what is not known."""
+def _numbers(values: NDArray[Any]) -> list[float | int | str | None]:
+    """Give whole numbers and texts as they are, others with six digits; None for what is not known."""
+    if values.dtype.kind == "U":
+        return [str(value) for value in values]
     if values.dtype.kind in "biu":
         return [int(value) for value in values]
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]

@@ -28,8 +28,8 @@ class RunImage:
         How long it took.
     pixel_size : float, optional
         Micrometres a pixel.
-    page : int, optional
-        Which image of its file, counted from 1.
+    page : int or str, optional
+        Which image of its file, counted from 1; of a focus stack the pages, as "1-20".
     """
 
     path: str
@@ -38,7 +38,7 @@ class RunImage:
     reason: str = ""
     seconds: float | None = None
     pixel_size: float | None = None
-    page: int | None = None
+    page: int | str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ def read_run(folder: str | Path) -> RunSummary:
 
 def _image(record: Mapping[str, Any]) -> RunImage:
     path, seconds, pixel_size = str(record.get("path") or ""), record.get("seconds"), record.get("pixel_size")
+    page = record.get("page")
     return RunImage(
         path,
         str(record.get("name") or Path(path).stem),
@@ -102,7 +103,7 @@ def _image(record: Mapping[str, Any]) -> RunImage:
         str(record.get("reason") or ""),
         None if seconds is None else float(seconds),
         None if pixel_size is None else float(pixel_size),
-        None if record.get("page") is None else int(record["page"]),
+        page if isinstance(page, int | str) and not isinstance(page, bool) else None,
     )
 
 

@@ -47,18 +47,23 @@ class Study:
         return tuple(method for line in self.lines.values() for method in line)
 
 
-def choose_studies(names: Sequence[str]) -> list[Study]:
-    """Give studies by name.
+def choose_studies(words: Sequence[str]) -> list[Study]:
+    """Give studies by name: ``"K"`` of all settings, ``"K:paper"`` of one.
 
     Raises
     ------
     ValueError
-        If there is no such study.
+        If there is no such study or setting.
     """
-    unknown = [name for name in names if name not in STUDIES]
-    if unknown:
-        raise ValueError(f"there is no study {unknown[0]!r}; the studies are {', '.join(STUDIES)}")
-    return [_study(name) for name in STUDIES if name in names]
+    asked: dict[str, set[str]] = {}
+    for word in words:
+        name, _, setting = word.partition(":")
+        if name not in STUDIES:
+            raise ValueError(f"there is no study {name!r}; the studies are {', '.join(STUDIES)}")
+        if setting and setting not in _SETTINGS:
+            raise ValueError(f"{setting!r} is not studied; the settings are {', '.join(_SETTINGS)}")
+        asked.setdefault(name, set()).update([setting] if setting else _SETTINGS)
+    return [_study(name, [one for one in _SETTINGS if one in asked[name]]) for name in STUDIES if name in asked]
 
 
 def study_table(results: Results, study: Study) -> Table:
@@ -95,11 +100,11 @@ def milliseconds(results: Results, method: str) -> float:
     return 1e3 * float(np.sum([one.seconds for one in tested])) / max(cells, 1)
 
 
-def _study(name: Name) -> Study:
+def _study(name: Name, settings: Sequence[str]) -> Study:
     values = STUDIES[name]
     lines = {
         title: tuple(_method(name, value, setting, learning) for value in values)
-        for setting, (title, learning) in _SETTINGS.items()
+        for setting, (title, learning) in ((setting, _SETTINGS[setting]) for setting in settings)
     }
     return Study(name, values, lines)
 

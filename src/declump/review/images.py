@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump._files import check_links, file_digest
-from declump.batch.image import find_pixel_size, read_finished, rehearse, store_image
+from declump.batch.image import find_pixel_size, read_finished, read_focused, rehearse, store_image
 from declump.batch.options import Options
-from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
-from declump.io import read_image, read_size
 from declump.pictures import to_display
 from declump.review.edits import VERDICTS
 from declump.review.found import FILE as FOUND
@@ -50,8 +48,7 @@ def prepare_image(source: Source, options: Options, folder: Path) -> dict[str, A
     record, _ = read_finished(source, folder, models)
     if record is not None and _is_found(folder, origin):
         return record
-    check_memory(source.path, read_size(source.path, page=source.page), free_memory())
-    picture = read_image(source.path, page=source.page)
+    picture, planes = read_focused(source)
     pixel_size = find_pixel_size(source.path, options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
@@ -63,7 +60,7 @@ def prepare_image(source: Source, options: Options, folder: Path) -> dict[str, A
     if record is None:
         warned = [str(warning.message) for warning in said]
         record = store_image(source, options, folder, picture, result, pixel_size=pixel_size, models=models,
-                             warned=warned)  # fmt: skip
+                             warned=warned, planes=planes)  # fmt: skip
     return record
 
 
@@ -109,7 +106,7 @@ class ReviewedImage:
         found = read_found(place / FOUND)
         if found.origin != _origin(source, options, options.model_digests()):
             raise ValueError(f"{source.shown_path} or the options have changed since it was prepared; open it anew")
-        self.picture = read_image(source.path, page=source.page)
+        self.picture, self.planes = read_focused(source)
         self.session = Session(self.picture, found.regions, options, found.result)
         self.log = EditLog(place / EDITS, {"image": found.origin["image"], "found": file_digest(place / FOUND)})
         self.ids: set[str] = set()
@@ -154,6 +151,7 @@ class ReviewedImage:
             self.source, options, self.folder, self.picture, options.segment(self.picture, regions),
             pixel_size=find_pixel_size(self.source.path, options), models=options.model_digests(),
             columns={"verdict": [cell.verdict for cell in cells], "label": [cell.label for cell in cells]}, facts=facts,
+            planes=self.planes,
         )  # fmt: skip
 
     def close(self) -> None:

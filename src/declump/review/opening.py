@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from declump._installation import how_to_install
+from declump.errors import MissingExtraError
 
 NEEDED = ("starlette", "uvicorn", "websockets")
 
@@ -24,12 +25,12 @@ def serve(
 
     Raises
     ------
-    ValueError
+    MissingExtraError
         If a library that it needs is not installed.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise ValueError(f"a review needs {', '.join(missing)}: {how_to_install('review')}")
+        raise MissingExtraError(f"a review needs {', '.join(missing)}: {how_to_install('review')}")
     module = import_module("declump.review.server.serve")
     folder: Path = module.serve(Path(given), None if out is None else Path(out), host=host, port=port, ready=ready)
     return folder

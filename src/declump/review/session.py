@@ -119,9 +119,9 @@ class Session:
         return self.redo() if said == REDO else self.make(read_edit({k: v for k, v in record.items() if k != "id"}))
 
     def evolve(self, on_step: OnStep | None = None, regions: Regions | None = None) -> Segmentation:
-        """Find the outlines of all cells, one row a cell of ``numbers``; see :meth:`FrozenEvolution.evolve`.
+        """Find the outlines of all cells, one row a cell of ``numbers``.
 
-        They have no nuclei yet: see :meth:`complete`.
+        See :meth:`declump.pipelines.frozen.FrozenEvolution.evolve`. They have no nuclei yet: see :meth:`complete`.
 
         Parameters
         ----------

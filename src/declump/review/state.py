@@ -80,6 +80,8 @@ class ReviewState:
         count = sum(cell.bare is None for cell in cells)
         numbers = np.zeros(self._next_cell, np.int32)
         numbers[order[:count]] = np.arange(1, count + 1)
+        places, nuclei = np.flatnonzero(self.nuclei), np.zeros(self.nuclei.size, np.int32)
+        nuclei[places] = numbers[self.nuclei.ravel()[places]]
         spots = sorted(self.spots)
         judged = self.base.nucleus_probability is not None
         drawn = None
@@ -95,7 +97,7 @@ class ReviewState:
         return replace(
             self.base,
             clump=self.clump,
-            nuclei=numbers[self.nuclei],
+            nuclei=nuclei.reshape(self.nuclei.shape),
             candidates=self.spots_image.copy() if spots or self.base.candidates is not None else None,
             nucleus_probability=np.array([cell.probability for cell in cells[:count]]) if judged else None,
             candidate_probability=np.array([self.spots[spot].probability for spot in spots], dtype=np.float64)

@@ -121,6 +121,14 @@ def _leukocytes(
     return canvas
 
 
+def draw_blots(shape: tuple[int, int], centres: Points, radii: Points, densities: Points) -> Floats:
+    """Draw soft discs on an empty canvas; where several meet, the densest counts."""
+    canvas = np.zeros(shape, dtype=np.float32)
+    for centre, radius, density in zip(centres, radii, densities, strict=True):
+        _blot(canvas, centre, float(radius), float(density))
+    return canvas
+
+
 def _blot(canvas: Floats, centre: Points, radius: float, density: float) -> None:
     """Darken a soft disc to at least ``density``, in place."""
     low = np.maximum(np.floor(centre - radius - 2), 0).astype(np.intp)

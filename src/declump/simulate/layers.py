@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.simulate.details import draw_chromatin, draw_granules, draw_pleats
 from declump.simulate.shapes import CellFold, CellShape, Floats, paste
 from declump.simulate.stains import Staining
 from declump.simulate.textures import Textures, piece
@@ -24,10 +25,14 @@ def pile(
     folds: float,
     blur: float,
     rng: np.random.Generator,
+    detail: float = 0.0,
+    scale: float = 1.0,
+    detail_rng: np.random.Generator | None = None,
 ) -> Floats:
     """Density (C, H, W) of all cells on top of one another: layers of cytoplasm add and saturate, nuclei show through.
 
-    ``blur`` scales the defocus of each cell, cells of a clump lying at different heights.
+    ``blur`` scales the defocus of each cell, cells of a clump lying at different heights; ``detail`` pleats, granules
+    and chromatin, which are drawn by a generator of their own.
     """
     from scipy import ndimage
 
@@ -36,6 +41,9 @@ def pile(
     for cell, position, colour, dark in zip(shapes, positions, staining.cytoplasm, staining.nuclei, strict=True):
         body = cytoplasm(cell, textures, texture=texture, edges=edges, folds=folds, rng=rng)
         core = nucleus(cell, textures, texture=texture, rng=rng)
+        if detail > 0 and detail_rng is not None:
+            body = _add_details(body, cell, scale, detail, detail_rng)
+            core = core * np.maximum(1.15 + np.float32(detail) * draw_chromatin(cell, scale, detail_rng), 0.3)
         defocus = blur * min(rng.exponential(0.35), 2.0)
         if defocus > 0.2:
             body, core = (ndimage.gaussian_filter(layer, defocus) for layer in (body, core))
@@ -44,6 +52,15 @@ def pile(
             paste(plasma[channel], (colour[0, channel] * blend + colour[1, channel] * (1 - blend)) * body, position)
             paste(chromatin[channel], dark[channel] * core, position)
     return _saturate(plasma, staining.saturation) + _saturate(chromatin, _NUCLEAR_SATURATION)
+
+
+def _add_details(body: Floats, cell: CellShape, scale: float, detail: float, rng: np.random.Generator) -> Floats:
+    """Add pleats and granules to a cytoplasm, within its outline; pleats spare small round cells."""
+    extra = draw_granules(cell, scale, rng)
+    if not cell.parabasal:
+        extra = extra + draw_pleats(cell, scale, rng)
+    inside = np.minimum(body, 1)
+    return np.asarray(np.maximum(body + np.float32(detail) * extra * inside, 0), dtype=np.float32)
 
 
 def cytoplasm(

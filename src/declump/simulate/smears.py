@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +9,10 @@ from numpy.typing import NDArray
 from declump.simulate.arrangement import arrange, clump_sizes
 from declump.simulate.camera import photograph
 from declump.simulate.debris import draw_debris
+from declump.simulate.details import draw_polymorphs, sharpen
 from declump.simulate.layers import pile
 from declump.simulate.shapes import REFERENCE_RADIUS, draw_shape, paste
-from declump.simulate.stains import STAINS, draw_staining
+from declump.simulate.stains import STAINS, Stain, draw_staining
 from declump.simulate.textures import draw_textures
 
 _MIN_SIDE = 16
@@ -70,7 +70,7 @@ def smear(
     *,
     cells: int = 12,
     overlap: float = 0.4,
-    stain: Literal["grey", "pap", "he"] = "pap",
+    stain: Stain = "pap",
     clumps: int | None = None,
     joined_nuclei: float = 0.0,
     radius: float = REFERENCE_RADIUS,
@@ -82,6 +82,7 @@ def smear(
     illumination: float = 1.0,
     blur: float = 1.0,
     noise: float = 1.0,
+    detail: float = 0.0,
     rng: int | np.random.Generator = 0,
 ) -> Smear:
     """Simulate a cervical smear with exact overlapping truth.
@@ -99,7 +100,7 @@ def smear(
         Degree of overlap within clumps, from 0 (no two cells share a pixel, as long as the image has room) to 1
         (heavily piled). A cell is slid onto its clump until it shares about 0.9 ``overlap`` of its area, or of its
         neighbour's if that is smaller; nuclei are kept apart where that is possible.
-    stain : {"grey", "pap", "he"}, optional
+    stain : {"grey", "pap", "he", "pap-violet"}, optional
         ``"grey"``: one channel, like extended-depth-of-field Pap frames; ``"pap"``: Papanicolaou colours, blue-green,
         pink and orange cytoplasm; ``"he"``: haematoxylin and eosin.
     clumps : int, optional
@@ -117,6 +118,9 @@ def smear(
     debris, illumination, blur, noise : float, optional
         Factors on bacteria, mucus and leukocytes (never in the truth); on uneven light; on defocus; on sensor noise.
         0 switches each off.
+    detail : float, optional
+        What shows from near, 0 (none) to 1: pleats and granules of the cytoplasm, chromatin, leukocytes with lobes
+        (never in the truth), a picture that the camera sharpened. It shows in cells of 70 pixels in radius or more.
     rng : int or numpy.random.Generator, optional
         Seed or generator; the same seed gives the same bytes.
 
@@ -144,7 +148,7 @@ def smear(
         raise ValueError(f"radius is {radius}; give pixels, from {_MIN_RADIUS:g} to the longer side of {shape}.")
     factors = {
         "variety": variety, "texture": texture, "edges": edges, "folds": folds,
-        "debris": debris, "illumination": illumination, "blur": blur, "noise": noise,
+        "debris": debris, "illumination": illumination, "blur": blur, "noise": noise, "detail": detail,
     }  # fmt: skip
     for name, factor in factors.items():
         if not 0 <= factor < np.inf:
@@ -153,6 +157,7 @@ def smear(
     # One stream per concern, so that an option of one leaves the others' draws as they are.
     entropy = _check_generator(rng).integers(2**63, size=5)
     geometry, colour, surface, dirt, optics = (np.random.default_rng(seed) for seed in entropy)
+    near = np.random.default_rng(entropy)
 
     sizes = clump_sizes(cells, clumps, geometry)
     shapes = [draw_shape(radius, geometry) for _ in range(cells)]
@@ -163,15 +168,21 @@ def smear(
         paste(truth[1, index], cell.nucleus, position)
     seeds = positions + np.array([cell.seed for cell in shapes]).reshape(-1, 2)
 
-    staining = draw_staining(stain, shapes, np.repeat(np.arange(len(sizes)), sizes), variety, colour)
+    staining = draw_staining(stain, shapes, np.repeat(np.arange(len(sizes)), sizes), variety, colour, min(detail, 1))
     scale = radius / REFERENCE_RADIUS
     density = pile(
         shapes, positions, (height, width), staining, draw_textures(scale, surface),
         texture=texture, edges=edges, folds=folds, blur=blur, rng=surface,
+        detail=detail, scale=scale, detail_rng=near,
     )  # fmt: skip
     dirt_density = draw_debris((height, width), np.any(truth[0], axis=0), seeds, scale, debris, dirt)
     density += staining.debris[:, None, None] * dirt_density
+    if detail > 0:
+        bodies, lobes = draw_polymorphs((height, width), seeds, scale, near)
+        density += np.float32(debris) * staining.debris[:, None, None] * (0.5 * bodies + lobes)
     image = photograph(density, staining.background, illumination=illumination, blur=blur, grain=noise, rng=optics)
+    if detail > 0:
+        image = sharpen(image, 0.8 * detail)
     return Smear(image[:, :, 0] if stain == "grey" else image, truth[0], truth[1], seeds)
 
 

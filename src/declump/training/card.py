@@ -10,11 +10,14 @@ import torch
 from declump.training.schedule import Curve, Schedule
 
 
-def describe_training(schedule: Schedule, *, held_out: Collection[str], simulated: int, curve: Curve) -> dict[str, Any]:
+def describe_training(
+    schedule: Schedule, *, held_out: Collection[str], simulated: int, composites: int, curve: Curve
+) -> dict[str, Any]:
     """Tell what a network learnt from, and how, for its card."""
     return {
         "held out": sorted(held_out),
         "simulated smears": simulated,
+        "composites": composites,
         "steps": schedule.steps,
         "windows a batch": schedule.size,
         "seed": schedule.seed,

@@ -1,4 +1,4 @@
-"""Annotated images divided into those that teach and those that are measured on."""
+"""Images divided into those that teach and those that are measured on, and composites of those that teach."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 from declump.datasets import AnnotatedImage
+from declump.datasets.marked import MarkedNuclei
+from declump.training.composites.compose import Stock
 
 E = TypeVar("E")
+Image = AnnotatedImage | MarkedNuclei
 
 
 def divide_examples(
-    folders: Iterable[Iterable[AnnotatedImage]],
+    folders: Iterable[Iterable[Image]],
     held_out: Collection[str],
     *,
-    teach: Callable[[AnnotatedImage], E],
+    teach: Callable[[Image], E | None],
     measure: Callable[[AnnotatedImage], E],
+    composites: int = 0,
+    seed: int = 0,
 ) -> tuple[list[list[E]], list[E]]:
     """Make examples of annotated images.
 
     Parameters
     ----------
-    folders : iterable of iterables of AnnotatedImage
+    folders : iterable of iterables of AnnotatedImage or MarkedNuclei
     held_out : collection of str
         Names of images that teach nothing.
     teach, measure : callable
-        Make an example that teaches, or one that is only measured on, of an image.
+        Make an example that teaches, or one that is only measured on, of an image. Images that have nothing to teach
+        give None; they still give leukocytes and debris to composites. Only annotated images are measured on.
+    composites : int
+        Number of composites of the images that teach (:mod:`declump.training.composites`): a group more.
+    seed : int
+        What the composites follow from.
 
     Returns
     -------
@@ -40,15 +50,30 @@ def divide_examples(
         If an image to hold out is in none of the folders.
     """
     groups: list[list[E]] = []
-    measured = []
+    measured: list[E] = []
+    kept_out = set()
+    stock = Stock()
     for folder in folders:
         group = []
         for image in folder:
             if image.name in held_out:
-                measured.append(measure(image))
-            else:
-                group.append(teach(image))
+                kept_out.add(image.name)
+                measured += [measure(image)] if isinstance(image, AnnotatedImage) else []
+                continue
+            example = teach(image)
+            group += [] if example is None else [example]
+            if composites:
+                stock.add(image)
         groups.append(group)
-    if len(measured) < len(set(held_out)):
-        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
+    check_held_out(held_out, kept_out)
+    if composites:
+        made = [teach(composite) for composite in stock.compose(composites, seed)]
+        groups.append([example for example in made if example is not None])
     return groups, measured
+
+
+def check_held_out(held_out: Collection[str], found: Collection[str]) -> None:
+    """Refuse names of images to hold out that were not found: a slip would let them teach."""
+    missing = sorted(set(held_out) - set(found))
+    if missing:
+        raise ValueError(f"some of the images to hold out ({', '.join(missing)}) are in none of the folders")

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from declump._files import atomic_file
-from declump.models import load_onnxruntime
+from declump.models import OPSET, load_onnxruntime
 from declump.training.judge.network import Judge
 from declump.training.rays.network import Proposer
 from declump.training.regions.network import RegionNetwork
@@ -61,7 +61,7 @@ def export(
                 input_names=["image"],
                 output_names=["answer"],
                 dynamic_axes={"image": dict(free), "answer": dict(free)},
-                opset_version=17,
+                opset_version=OPSET,
                 dynamo=False,
             )
         model = onnx.load(draft)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from declump._installation import how_to_install
+from declump.errors import MissingExtraError
 
 
 def check_torch() -> None:
@@ -12,11 +13,11 @@ def check_torch() -> None:
 
     Raises
     ------
-    ValueError
+    MissingExtraError
         If it is not installed.
     """
     if find_spec("torch") is None:
-        raise ValueError(f"training needs torch: install it by {how_to_install('train')}")
+        raise MissingExtraError(f"training needs torch: install it by {how_to_install('train')}")
 
 
 def check_onnx() -> None:
@@ -24,8 +25,8 @@ def check_onnx() -> None:
 
     Raises
     ------
-    ValueError
+    MissingExtraError
         If it is not installed.
     """
     if find_spec("onnx") is None:
-        raise ValueError(f"to write a network in 8 bits needs onnx: install it by {how_to_install('train')}")
+        raise MissingExtraError(f"to write a network in 8 bits needs onnx: install it by {how_to_install('train')}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from declump.simulate import Smear, smear
+from declump.simulate.stains import STAINS
 
 
 def simulate_smears(count: int, seed: int) -> Iterator[Smear]:
@@ -16,6 +17,6 @@ def simulate_smears(count: int, seed: int) -> Iterator[Smear]:
         yield smear(
             cells=int(rng.integers(5, 21)),
             overlap=float(rng.uniform(0.1, 0.8)),
-            stain=("grey", "pap", "he")[index % 3],
+            stain=STAINS[index % len(STAINS)],
             rng=rng,
         )

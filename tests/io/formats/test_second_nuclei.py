@@ -9,7 +9,7 @@ import pytest
 
 from declump import io
 from declump.io.formats import Result, coco, contours, ome_zarr
-from declump.pictures.strokes import nucleus_outlines
+from declump.pictures.nuclei import nucleus_outlines
 from declump.records.segmentation import Segmentation
 from support.segmentations import pasted, segmentation
 

@@ -59,3 +59,27 @@ def read_column(path: Path, name: str) -> NDArray[np.float64]:
         return np.array([float(value) if value else np.nan for value in values], dtype=np.float64)
     except (OSError, csv.Error, *BROKEN) as error:
         raise ValueError(f"{path} has no column {name!r} of numbers ({reason_of(error)})") from error
+
+
+def read_numbers(path: Path) -> dict[str, NDArray[np.float64]]:
+    """Read all columns of a table that hold numbers, or true and false; NaN where one is missing.
+
+    Raises
+    ------
+    ValueError
+        If it is no table.
+    """
+    words = {"": np.nan, "true": 1.0, "false": 0.0}
+    found: dict[str, NDArray[np.float64]] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        columns = zip(*rows, strict=True) if rows else ((),) * len(head)
+        for name, values in zip(head, columns, strict=True):
+            try:
+                found[name] = np.array([words[text] if text in words else float(text) for text in values])
+            except ValueError:
+                continue  # texts
+    except (OSError, csv.Error, *BROKEN) as error:
+        raise ValueError(f"{path} is no table of cells ({reason_of(error)})") from error
+    return found

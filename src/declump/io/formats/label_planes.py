@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from declump.io.decoding import decode_pages
+from declump.images.decoding import decode_pages
 from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.planes import label_planes
 from declump.io.formats.parts.rebuilding import from_pixels

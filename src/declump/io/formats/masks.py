@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.io.decoding import decode_pages
+from declump.images.decoding import decode_pages
 from declump.io.formats.parts.metadata import make_metadata
 from declump.io.formats.parts.rebuilding import from_pixels
 from declump.io.formats.parts.result import Result

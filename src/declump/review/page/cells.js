@@ -30,6 +30,7 @@ function directionsOf(count) {
 
 // Pixel centres are at whole numbers for rows and columns; on the screen a pixel begins there.
 const HALF = 0.5;
+const COARSE_RAYS = 36; // of an outline seen from afar
 
 export class CellShape {
   constructor(record) {
@@ -37,6 +38,8 @@ export class CellShape {
     this.verdict = "";
     this.label = "";
     this.nucleus = [];
+    this.paths = {};
+    this.runs = [];
     this.take(record);
   }
 
@@ -56,24 +59,43 @@ export class CellShape {
 
   outline(radii, runs) {
     this.radii = radii;
-    const [across, down] = directionsOf(radii.length);
-    const x = this.seed[1] + HALF, y = this.seed[0] + HALF;
+    this.runs = runs || [[0, radii.length, 0]];
     this.reach = radii.reduce((most, radius) => Math.max(most, radius), 0);
+    const x = this.seed[1] + HALF, y = this.seed[0] + HALF;
     this.box = [x - this.reach, y - this.reach, x + this.reach, y + this.reach];
-    this.open = new Path2D();
-    this.hidden = new Path2D();
-    this.whole = new Path2D();
-    if (!this.reach) return;
-    const count = radii.length;
-    for (const [first, edges, dashed] of runs || [[0, count, 0]]) {
-      const path = dashed ? this.hidden : this.open;
-      for (let k = first; k <= first + edges; k++) {
-        const ray = k % count;
-        path[k === first ? "moveTo" : "lineTo"](x + radii[ray] * across[ray], y + radii[ray] * down[ray]);
+    this.paths = {};
+  }
+
+  // Paths are made when they are drawn first: of thousands of cells most are seen from afar, or not at all.
+  get open() {
+    return (this.paths.open ??= this.trace(this.runs.filter(([, , dashed]) => !dashed)));
+  }
+
+  get hidden() {
+    return (this.paths.hidden ??= this.trace(this.runs.filter(([, , dashed]) => dashed)));
+  }
+
+  get whole() {
+    return (this.paths.whole ??= this.trace());
+  }
+
+  get coarse() {
+    return (this.paths.coarse ??= this.trace(null, COARSE_RAYS));
+  }
+
+  // Runs of edges, [first ray, number of edges], as one path; by default all, of no more than a number of rays.
+  trace(runs = null, most = Infinity) {
+    const path = new Path2D();
+    if (!this.reach) return path;
+    const [across, down] = directionsOf(this.radii.length);
+    const x = this.seed[1] + HALF, y = this.seed[0] + HALF, count = this.radii.length, every = Math.max(Math.round(count / most), 1);
+    for (const [first, edges] of runs || [[0, count]]) {
+      for (let k = first; k < first + edges + every; k += every) {
+        const ray = Math.min(k, first + edges) % count;
+        path[k === first ? "moveTo" : "lineTo"](x + this.radii[ray] * across[ray], y + this.radii[ray] * down[ray]);
       }
     }
-    for (let k = 0; k < count; k++) this.whole[k ? "lineTo" : "moveTo"](x + radii[k] * across[k], y + radii[k] * down[k]);
-    this.whole.closePath();
+    return path;
   }
 
   radiusAt(row, column) {
@@ -96,9 +118,10 @@ export class Cells {
   clear() {
     this.shapes = new Map();
     this.columns = [];
+    this.places = new Map();
     this.values = new Map();
     this.others = [];
-    this.clump = new Path2D();
+    this.clump = [];
   }
 
   load(image) {
@@ -108,11 +131,20 @@ export class Cells {
     this.takeClump(image.clump);
   }
 
+  // The outlines of clumps, each with the box it lies in: one path of all would take seconds.
   takeClump(lines) {
-    this.clump = new Path2D();
-    for (const line of lines) {
-      line.forEach((_, k) => k % 2 || this.clump[k ? "lineTo" : "moveTo"](line[k] + HALF, line[k + 1] + HALF));
-    }
+    this.clump = lines.map((line) => {
+      const path = new Path2D(), box = [Infinity, Infinity, -Infinity, -Infinity];
+      for (let k = 0; k < line.length; k += 2) {
+        const x = line[k] + HALF, y = line[k + 1] + HALF;
+        path[k ? "lineTo" : "moveTo"](x, y);
+        box[0] = Math.min(box[0], x);
+        box[1] = Math.min(box[1], y);
+        box[2] = Math.max(box[2], x);
+        box[3] = Math.max(box[3], y);
+      }
+      return { path, box };
+    });
   }
 
   take(record) {
@@ -123,13 +155,13 @@ export class Cells {
 
   measured(message) {
     this.columns = message.columns;
+    this.places = new Map(message.columns.map(({ name }, index) => [name, index]));
     this.others = message.others;
     this.values = new Map(message.numbers.map((n, row) => [n, message.values.map((column) => column[row])]));
   }
 
   value(n, name) {
-    const index = this.columns.findIndex((column) => column.name === name);
-    return index < 0 ? null : (this.values.get(n) || [])[index] ?? null;
+    return this.values.get(n)?.[this.places.get(name)] ?? null;
   }
 
   // Of the cells that a point lies in, the one with the nearest seed is meant.

@@ -61,7 +61,15 @@ export class ImageList {
     row.querySelector(".name").textContent = `${known.finished ? "✓ " : ""}${known.name}`;
     row.querySelector(".name").classList.toggle("done", Boolean(known.finished));
     row.querySelector(".facts").textContent = describe(known);
-    if (arrange) this.arrange();
+    if (arrange) this.arrangeSoon();
+  }
+
+  // Many images may have news at once.
+  arrangeSoon() {
+    this.waiting ??= setTimeout(() => {
+      this.waiting = null;
+      this.arrange();
+    }, 50);
   }
 
   // Reviewed ones last, the least confident first.

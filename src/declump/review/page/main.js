@@ -133,9 +133,9 @@ async function reload() {
   page.image = image;
   page.facts = { revision: -1 };
   page.wanted = image.wanted;
-  const { columns, values } = cells;
+  const { columns, places, values } = cells;
   cells.load(image);
-  if (!fresh) Object.assign(cells, { columns, values });
+  if (!fresh) Object.assign(cells, { columns, places, values });
   for (const shape of cells.shapes.values()) if (shape.label) page.labels.add(shape.label);
   takeFacts(image);
   if (fresh) await view.open(id, image);

@@ -2,6 +2,10 @@
 
 import { COLOURS, rampColour } from "./cells.js";
 
+const COARSE_FROM = 800, DOTS_FROM = 3000; // cells in view from which outlines are drawn coarsely, or as dots
+
+const meets = (box, seen) => box && box[0] < seen[2] && box[2] > seen[0] && box[1] < seen[3] && box[3] > seen[1];
+
 export class View {
   constructor(cells, show) {
     this.cells = cells;
@@ -96,13 +100,14 @@ export class View {
       pen.strokeStyle = "#000000b0";
       pen.lineWidth = 1.2 * thin;
       pen.setLineDash([2 * thin, 3 * thin]);
-      pen.stroke(this.cells.clump);
+      for (const { path, box } of this.cells.clump) if (meets(box, seen)) pen.stroke(path);
     }
-    const shapes = [...this.cells.shapes.values()].filter(
-      (shape) => shape.box && shape.box[0] < seen[2] && shape.box[2] > seen[0] && shape.box[1] < seen[3] && shape.box[3] > seen[1],
-    );
-    if (this.show.outlines) for (const shape of shapes) this.drawShape(pen, shape, thin, 1.6);
-    if (this.show.nuclei) for (const shape of shapes) this.drawNucleus(pen, shape, thin);
+    const shapes = [...this.cells.shapes.values()].filter(({ box }) => meets(box, seen));
+    if (shapes.length > COARSE_FROM) this.drawFar(pen, shapes, thin);
+    else {
+      if (this.show.outlines) for (const shape of shapes) this.drawShape(pen, shape, thin, 1.6);
+      if (this.show.nuclei) for (const shape of shapes) this.drawNucleus(pen, shape, thin);
+    }
     if (this.show.others) this.drawOthers(pen, thin);
     for (const n of [this.lit, this.chosen]) {
       const shape = this.cells.shapes.get(n);
@@ -120,6 +125,22 @@ export class View {
     }
     if (this.sketch) this.sketch(pen, thin);
     if (this.cross) this.drawCross(pen, thin);
+  }
+
+  // Many cells at once: no dashes, no nuclei, few points; thousands are dots.
+  drawFar(pen, shapes, thin) {
+    pen.setLineDash([]);
+    pen.lineWidth = 1.2 * thin;
+    for (const shape of shapes) {
+      const [row, column] = shape.seed;
+      if (shapes.length > DOTS_FROM) {
+        pen.fillStyle = this.colourOf(shape);
+        pen.fillRect(column + 0.5 - 2 * thin, row + 0.5 - 2 * thin, 4 * thin, 4 * thin);
+      } else if (this.show.outlines) {
+        pen.strokeStyle = this.colourOf(shape);
+        pen.stroke(shape.coarse);
+      }
+    }
   }
 
   drawShape(pen, shape, thin, width) {

@@ -133,7 +133,9 @@ def describe_measurements(measured: Measurements, numbers: Sequence[int]) -> dic
     }
 
 
-def _plain(values: NDArray[Any]) -> list[float | int | None]:
+def _plain(values: NDArray[Any]) -> list[float | int | str | None]:
+    if values.dtype.kind == "U":
+        return [str(value) for value in values]
     if values.dtype.kind in "biu":
         return [int(value) for value in values]
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values.tolist()]

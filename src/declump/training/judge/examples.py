@@ -93,12 +93,6 @@ def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
     return JudgeExample(image.name, levels, spots, places, nucleus, len(image.points), 1 / scale)
 
 
-def empty_example(name: str) -> JudgeExample:
-    """Give an example without a spot."""
-    nothing = np.zeros((1, 1), np.int32)
-    return JudgeExample(name, np.zeros((5, 1, 1), np.uint8), nothing, np.empty((0, 2)), np.empty(0, np.bool_), 0)
-
-
 def tell_nuclei(spots: NDArray[np.int32], image: MarkedNuclei) -> NDArray[np.bool_]:
     """Tell which spots (S,) are marked nuclei, one to one."""
     areas = np.bincount(spots.ravel())[1:]

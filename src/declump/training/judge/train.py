@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
 from declump.models import Model, model_path
 from declump.records.regions import number_nuclei, seeds_from_labels
 from declump.regions.inference import open_region_model
 from declump.regions.judge import SpotWindows
 from declump.training.card import describe_training
+from declump.training.composites.compose import Stock, paste_others
+from declump.training.examples import check_held_out
 from declump.training.export import export
 from declump.training.judge.batches import JudgeViews
-from declump.training.judge.examples import JudgeExample, empty_example, make_example
+from declump.training.judge.examples import JudgeExample, make_example
 from declump.training.judge.lesson import LESSON
 from declump.training.judge.network import FREE_AXES, TRIED, Judge
-from declump.training.judge.pasting import paste_leukocytes
 from declump.training.loop import fit
 from declump.training.schedule import Curve, Schedule
 from declump.training.smears import simulate_smears
 
 
 def train_judge(
-    folders: Iterable[Iterable[MarkedNuclei]],
+    folders: Iterable[Iterable[AnnotatedImage | MarkedNuclei]],
     path: Path,
     schedule: Schedule,
     *,
@@ -34,6 +37,7 @@ def train_judge(
     held_out: Collection[str] = (),
     simulated: int = 30,
     pasted: int = 12,
+    composites: int = 0,
     calibration: tuple[float, float] | None = None,
     cache: Path | None = None,
     card: Mapping[str, Any] | None = None,
@@ -42,7 +46,7 @@ def train_judge(
 
     Parameters
     ----------
-    folders : iterable of iterables of MarkedNuclei
+    folders : iterable of iterables of AnnotatedImage or MarkedNuclei
         Each counts by the root of its number of spots.
     path : Path
         The ``.onnx`` file; its folder is made.
@@ -54,7 +58,10 @@ def train_judge(
     simulated : int
         Number of simulated smears to learn from as well; they count as one folder.
     pasted : int
-        Leukocytes to paste into a second copy of every image that teaches; 0 for no copies.
+        Leukocytes and bits of debris, of all images that teach, to paste into a second copy of each; 0 for no copies.
+    composites : int
+        Number of composites of the images that teach to learn from as well (:mod:`declump.training.composites`); they
+        count as one folder.
     calibration : (float, float), optional
         Slope and shift that make a probability of the network's score; by default as the images that are measured on
         ask for.
@@ -74,24 +81,26 @@ def train_judge(
         If an image to hold out is in none of the folders.
     """
     collector = SpotCollector([open_region_model(model_path(model, "regions.onnx")) for model in regions], cache)
-    groups, measured = [], []
-    for folder in folders:
-        group = []
-        for image in folder:
-            if image.name in held_out:
-                measured.append(_view(collector.collect(image)))
-                continue
-            group += [collector.collect(image), *([collector.collect(image, pasted)] if pasted else [])]
-        groups.append([_view(example) for example in group if len(example.nucleus)])
-    if len(measured) < len(set(held_out)):
-        raise ValueError(f"some of the images to hold out ({', '.join(held_out)}) are in none of the folders")
-    made = [collector.collect(smear) for smear in _simulate(simulated, schedule.seed)]
-    groups.append([_view(example) for example in made if len(example.nucleus)])
+    teaching, measured = _divide(folders, held_out)
+    stock = Stock()
+    for image in chain.from_iterable(teaching if pasted or composites else ()):
+        stock.add(image)
+    groups = [[collector.collect(_forget_cells(image)) for image in group] for group in teaching]
+    if pasted and stock.others:
+        for images, group in zip(teaching, groups, strict=True):
+            group += [collector.collect(*_paste(_forget_cells(image), stock, pasted)) for image in images]
+    if composites:
+        note = f"of {len(stock.cells)} {len(stock.others)}"
+        made = stock.compose(composites, schedule.seed)
+        groups.append([collector.collect(MarkedNuclei.from_cells(image), note) for image in made])
+    groups.append([collector.collect(smear) for smear in _simulate(simulated, schedule.seed)])
+    views = [[_view(example) for example in group if len(example.nucleus)] for group in groups]
+    unseen = [_view(collector.collect(_forget_cells(image))) for image in measured]
     path.parent.mkdir(parents=True, exist_ok=True)
-    network, curve = fit(LESSON, groups, measured, schedule)
+    network, curve = fit(LESSON, views, unseen, schedule)
     if calibration is None:
         calibration = curve[-1].get("slope", 1.0), curve[-1].get("shift", 0.0)
-    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
     notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions], "pasted": pasted}
     export(Judge(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
@@ -103,16 +112,16 @@ class SpotCollector:
     def __init__(self, models: Sequence[Model], cache: Path | None = None) -> None:
         self.models, self.cache = models, cache
 
-    def collect(self, image: MarkedNuclei, pasted: int = 0) -> JudgeExample:
-        """Find the spots of an image, with so many of its leukocytes pasted into it; no spots if it has none."""
-        model = self._choose(image.name, bool(pasted))
+    def collect(self, image: MarkedNuclei, note: str = "") -> JudgeExample:
+        """Find the spots of an image; a note tells images of one name apart."""
+        model = self._choose(image.name, bool(note))
         kept = None
         if self.cache is not None:
-            kept = self.cache / f"{image.name.replace('/', '-')}-{model.path.stem}-{pasted}.npz"
+            name = "-".join(f"{image.name} {note}".replace("/", " ").split())
+            kept = self.cache / f"{name}-{model.path.stem}.npz"
             if kept.is_file():
                 return JudgeExample.load(kept, image.name)
-        changed = paste_leukocytes(image, pasted, _sum_letters(image.name)) if pasted else image
-        example = empty_example(image.name) if changed is None else make_example(changed, model)
+        example = make_example(image, model)
         if kept is not None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             example.save(kept)
@@ -122,6 +131,30 @@ class SpotCollector:
         fair = [model for model in self.models if name in model.card.get("held out", ())] or list(self.models)
         # Where several are fair, the name decides, so that each serves about as many images.
         return fair[(_sum_letters(name) + other) % len(fair)]
+
+
+def _divide(
+    folders: Iterable[Iterable[AnnotatedImage | MarkedNuclei]], held_out: Collection[str]
+) -> tuple[list[list[AnnotatedImage | MarkedNuclei]], list[AnnotatedImage | MarkedNuclei]]:
+    """Images that teach, by folder, and those that are measured on."""
+    teaching: list[list[AnnotatedImage | MarkedNuclei]] = []
+    measured: list[AnnotatedImage | MarkedNuclei] = []
+    for folder in folders:
+        group: list[AnnotatedImage | MarkedNuclei] = []
+        for image in folder:
+            (measured if image.name in held_out else group).append(image)
+        teaching.append(group)
+    check_held_out(held_out, [image.name for image in measured])
+    return teaching, measured
+
+
+def _forget_cells(image: AnnotatedImage | MarkedNuclei) -> MarkedNuclei:
+    return MarkedNuclei.from_cells(image) if isinstance(image, AnnotatedImage) else image
+
+
+def _paste(image: MarkedNuclei, stock: Stock, count: int) -> tuple[MarkedNuclei, str]:
+    """A copy of an image with leukocytes and debris, and a note that tells it from others of the same name."""
+    return paste_others(image, stock.others, count, _sum_letters(image.name)), f"{count} of {len(stock.others)}"
 
 
 def _simulate(count: int, seed: int) -> Iterator[MarkedNuclei]:

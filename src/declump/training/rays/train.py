@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from declump.datasets import AnnotatedImage
+from declump.datasets.marked import MarkedNuclei
 from declump.models import model_path, read_card
 from declump.regions.find import find_regions
 from declump.simulate import Smear
@@ -24,7 +25,7 @@ POWERS = (0.1, 5.0)
 
 
 def train_ray_model(
-    folders: Iterable[Iterable[AnnotatedImage]],
+    folders: Iterable[Iterable[AnnotatedImage | MarkedNuclei]],
     path: Path,
     schedule: Schedule,
     *,
@@ -32,6 +33,7 @@ def train_ray_model(
     held_out: Collection[str] = (),
     validation: Iterable[AnnotatedImage | Smear] = (),
     simulated: int = 150,
+    composites: int = 0,
     calibration: tuple[float, float] | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Curve:
@@ -39,8 +41,9 @@ def train_ray_model(
 
     Parameters
     ----------
-    folders : iterable of iterables of AnnotatedImage
-        Each counts alike, whatever its number of images.
+    folders : iterable of iterables of AnnotatedImage or MarkedNuclei
+        Each counts alike, whatever its number of images. Those with marked nuclei only give leukocytes and debris to
+        the composites.
     path : Path
         The ``.onnx`` file; its folder is made.
     schedule : Schedule
@@ -52,6 +55,9 @@ def train_ray_model(
         Further images to measure on.
     simulated : int
         Number of simulated smears to learn from as well; they count as one folder.
+    composites : int
+        Number of composites of the images that teach to learn from as well (:mod:`declump.training.composites`); they
+        count as one folder.
     calibration : (float, float), optional
         Factor and power that make a standard deviation of the network's; by default as the images that are measured on
         ask for.
@@ -71,19 +77,23 @@ def train_ray_model(
     models = [model_path(model, "regions.onnx") for model in regions]
     unseen = [set(read_card(model).get("held out", [])) for model in models]
 
-    def teach(image: AnnotatedImage) -> RayExample:
+    def teach(image: AnnotatedImage | MarkedNuclei) -> RayExample | None:
+        if isinstance(image, MarkedNuclei):
+            return None
         fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
         # By rules: a judge that has seen the image would show the network fewer false nuclei than it will meet.
         return make_example(image, [find_regions(image.image, model=fair, judge="none")])
 
-    groups, measured = divide_examples(folders, held_out, teach=teach, measure=make_example)
+    groups, measured = divide_examples(
+        folders, held_out, teach=teach, measure=make_example, composites=composites, seed=schedule.seed
+    )
     measured += [make_example(image) for image in validation]
     groups += [simulate_examples(simulated, schedule.seed, models[0])] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSON, groups, measured, schedule)
     if calibration is None:
         calibration = _read_calibration(curve)
-    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
     notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions]}
     export(Proposer(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve

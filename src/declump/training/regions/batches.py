@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from declump.training.appearance import restain
-from declump.training.regions.targets import Example
+from declump.training.regions.targets import IGNORED, Example
 
 WINDOW = 192
 TURNED = 288
@@ -29,13 +29,14 @@ def draw_batch(groups: Sequence[Sequence[Example]], size: int, seed: int) -> tup
     Parameters
     ----------
     groups : sequence of sequences of Example
-        The windows of a batch are taken from the groups in turn, so that each counts alike.
+        The windows of a batch are taken from the groups in turn, and the next batch goes on where it ended, so that
+        each counts alike.
     size : int
     seed : int
         The same seed gives the same batch.
     """
     rng = np.random.default_rng(seed)
-    drawn = [_cut(groups[index % len(groups)], rng) for index in range(size)]
+    drawn = [_cut(groups[(seed * size + index) % len(groups)], rng) for index in range(size)]
     maps = torch.from_numpy(np.stack(drawn))
     grid = _grids(size, rng)
     smooth = functional.grid_sample(maps[:, :4], grid, mode="bilinear", padding_mode="reflection", align_corners=False)
@@ -58,7 +59,7 @@ def _cut(examples: Sequence[Example], rng: np.random.Generator) -> NDArray[np.fl
 def _corner(example: Example, rng: np.random.Generator) -> tuple[int, int]:
     """Corner of a window: anywhere, or round a pixel of what is rare: a nucleus, an overlap."""
     choice = rng.random()
-    rare = example.classes == 2 if choice < ON_NUCLEI else example.layers >= 2
+    rare = example.classes == 2 if choice < ON_NUCLEI else (example.layers >= 2) & (example.layers != IGNORED)
     pixels = np.flatnonzero(rare) if choice < ON_NUCLEI + ON_OVERLAPS else np.zeros(0, np.intp)
     room = [max(side - TURNED, 0) for side in example.classes.shape]
     if not pixels.size:

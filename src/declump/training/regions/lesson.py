@@ -64,7 +64,7 @@ def _loss(answer: Tensor, classes: Tensor, centre_map: Tensor, layers: Tensor) -
     known = classes != IGNORED
     weights = torch.tensor(CLASS_WEIGHTS)
     by_class = functional.cross_entropy(answer[:, :3], classes, weight=weights, ignore_index=IGNORED)
-    by_layer = functional.cross_entropy(answer[:, 4:], layers, weight=torch.tensor(LAYER_WEIGHTS))
+    by_layer = functional.cross_entropy(answer[:, 4:], layers, weight=torch.tensor(LAYER_WEIGHTS), ignore_index=IGNORED)
     near = (((answer[:, 3] - centre_map) ** 2) * known).mean()
     found, true = torch.softmax(answer[:, :3], 1)[:, 2] * known, (classes == 2).float()
     overlap = 1 - (2 * (found * true).sum() + 1) / (found.sum() + true.sum() + 1)

@@ -33,7 +33,7 @@ class Example:
     nearness : (H, W) float32
         1 at the centre of a nucleus, falling to 0.
     layers : (H, W) uint8
-        Number of cells at a pixel, at most 3.
+        Number of cells at a pixel, at most 3, or ``IGNORED``.
     """
 
     channels: NDArray[np.float32]

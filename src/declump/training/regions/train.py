@@ -7,23 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from declump.datasets import AnnotatedImage
+from declump.datasets.marked import MarkedNuclei
 from declump.training.card import describe_training
 from declump.training.examples import divide_examples
 from declump.training.export import export
 from declump.training.loop import fit
 from declump.training.regions.lesson import LESSONS
+from declump.training.regions.marked import Teacher
 from declump.training.regions.network import FREE_AXES, TRIED
 from declump.training.regions.targets import make_example, simulate_examples
 from declump.training.schedule import Curve, Schedule
 
 
 def train_region_model(
-    folders: Iterable[Iterable[AnnotatedImage]],
+    folders: Iterable[Iterable[AnnotatedImage | MarkedNuclei]],
     path: Path,
     schedule: Schedule,
     *,
     held_out: Collection[str] = (),
     simulated: int = 48,
+    composites: int = 0,
     architecture: str = "declump",
     card: Mapping[str, Any] | None = None,
 ) -> Curve:
@@ -31,8 +34,10 @@ def train_region_model(
 
     Parameters
     ----------
-    folders : iterable of iterables of AnnotatedImage
-        Each counts alike, whatever its number of images.
+    folders : iterable of iterables of AnnotatedImage or MarkedNuclei
+        Each counts alike, whatever its number of images. What images with marked nuclei do not tell, cytoplasm and
+        layers, the network that the training begins with tells where it is sure
+        (:mod:`declump.training.regions.marked`).
     path : Path
         The ``.onnx`` file; its folder is made.
     schedule : Schedule
@@ -40,6 +45,9 @@ def train_region_model(
         Names of images that teach nothing and are measured on.
     simulated : int
         Number of simulated smears to learn from as well; they count as one folder.
+    composites : int
+        Number of composites of the images that teach to learn from as well (:mod:`declump.training.composites`); they
+        count as one folder.
     architecture : "declump" or "paper"
         Our own network, or the one that the paper describes, which knows classes alone.
     card : mapping, optional
@@ -57,10 +65,17 @@ def train_region_model(
     """
     if architecture not in LESSONS:
         raise ValueError(f"the architectures are {', '.join(LESSONS)}; given was {architecture!r}")
-    groups, measured = divide_examples(folders, held_out, teach=make_example, measure=make_example)
+    groups, measured = divide_examples(
+        folders,
+        held_out,
+        teach=Teacher(schedule.start).make_example,
+        measure=make_example,
+        composites=composites,
+        seed=schedule.seed,
+    )
     groups += [simulate_examples(simulated, schedule.seed)] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSONS[architecture], groups, measured, schedule)
-    notes = describe_training(schedule, held_out=held_out, simulated=simulated, curve=curve)
+    notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
     export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve

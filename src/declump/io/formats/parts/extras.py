@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from declump._installation import how_to_install
+from declump.errors import MissingExtraError
 
 
 def require(library: str, extra: str, purpose: str) -> Any:
@@ -13,12 +14,12 @@ def require(library: str, extra: str, purpose: str) -> Any:
 
     Raises
     ------
-    ValueError
+    MissingExtraError
         If it is not installed.
     """
     try:
         return import_module(library)
     except ImportError:
-        raise ValueError(
+        raise MissingExtraError(
             f"{purpose} needs {library.partition('.')[0]}: install it by {how_to_install(extra)}"
         ) from None

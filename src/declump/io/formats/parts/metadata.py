@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from declump.io.decoding import open_tiff
+from declump.images.decoding import open_tiff
 from declump.records.segmentation import Segmentation
 
 Metadata = dict[str, Any]

@@ -23,7 +23,7 @@ def columns(result: Result) -> Columns:
     """
     count = len(result.segmentation)
     if result.measurements is None:
-        return _from_outlines(result)
+        return {**result.segmentation.to_columns()}
     measured = plain_columns(result.measurements)
     return measured if "id" in measured else {"id": list(range(1, count + 1)), **measured}
 
@@ -40,17 +40,3 @@ def plain(value: Any) -> Any:
     if not missing and not isinstance(value, bool | int | float | str):
         raise ValueError(f"measurements are numbers and texts; {value!r} is a {type(value).__name__}")
     return None if missing else value
-
-
-def _from_outlines(result: Result) -> Columns:
-    segmentation = result.segmentation
-    areas = segmentation.areas
-    return {
-        "id": list(range(1, len(segmentation) + 1)),
-        "row_px": segmentation.seeds[:, 0].tolist(),
-        "column_px": segmentation.seeds[:, 1].tolist(),
-        "clump": [clump + 1 if clump >= 0 else None for clump in segmentation.clump.tolist()],
-        "area_px": areas.round(1).tolist(),
-        "equivalent_diameter_px": (2 * np.sqrt(areas / np.pi)).round(2).tolist(),
-        "overlap_degree": segmentation.overlap_degree.round(4).tolist(),
-    }

@@ -1,0 +1,1 @@
+"""What `make compare-speed` times in two commits, by asv: each class one stage, on simulated smears."""

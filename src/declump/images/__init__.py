@@ -1,0 +1,1 @@
+"""Images from files and from other libraries' arrays to pixels."""

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from declump.cli import demo
+
+
+@pytest.mark.slow
+def test_the_report_is_opened_if_asked_for(
+    here: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo.webbrowser, "open", lambda address: not opened.append(address) and len(opened) == 1)
+    code, out, error = here("demo", "--open")
+    assert (code, error) == (0, "") and "declump-demo" in out
+    assert opened == [(tmp_path / "declump-demo" / "report.html").as_uri()]
+    code, out, error = here("demo", "--open", "--overwrite")
+    assert code == 0 and "no browser could be opened" in error and len(opened) == 2

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import numpy as np
+
+from declump.regions.channels import to_channels
+from declump.training.composites.colouring import colour_cells
+from support.annotated_smears import annotated
+
+
+def test_grey_cells_get_colour_and_keep_what_is_dark_and_what_is_where() -> None:
+    grey = annotated(4, side=256, cells=6, radius=40, stain="grey", debris=0)
+    for seed in range(4):
+        made = colour_cells(grey, np.random.default_rng(seed))
+        assert made.image.shape == (*grey.image.shape, 3) and (made.cells == grey.cells).all()
+        before, after = to_channels(grey.image)[0], to_channels(made.image)[0]
+        assert np.corrcoef(before.ravel(), after.ravel())[0, 1] > 0.97
+        assert np.abs(before - after).mean() < 0.04
+        saturation = np.ptp(made.image.astype(float), axis=2)
+        assert saturation[grey.clump].mean() > 3 * saturation[~grey.clump].mean()
+
+
+def test_cells_differ_in_hue_and_frames_follow_from_their_seed() -> None:
+    grey = annotated(4, side=256, cells=6, radius=30, overlap=0, clumps=6, stain="grey", debris=0)
+    made = colour_cells(grey, np.random.default_rng(5))
+    assert (made.image == colour_cells(grey, np.random.default_rng(5)).image).all()
+    lightness = made.image / np.maximum(made.image.mean(axis=2, keepdims=True), 1)
+    inner = [cell & (grey.nucleus_labels == 0) for cell in grey.cells]
+    hues = np.array([lightness[cell].mean(axis=0) for cell in inner])
+    assert np.ptp(hues, axis=0).max() > 0.02
+    assert colour_cells(made, np.random.default_rng(0)) is made

@@ -1,0 +1,144 @@
+"""Tests the wheel as a user installs it: in empty environments, without extras and with each extra alone.
+
+    python tools/installed.py                       # all of them; needs dist/*.whl of `make dist`
+    python tools/installed.py --extras none tables  # some of them
+    python tools/installed.py --write               # and writes the table of sizes into docs/installation.md
+
+In each environment: ``declump demo`` and ``declump doctor`` with nothing but the wheel, then the tests against the
+installed package, from a copy of ``tests/`` that does not see this checkout. Tests that need another extra skip.
+Versions are those of constraints.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from email.parser import Parser
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+from pages import commit, replace_part
+
+ROOT = Path(__file__).resolve().parents[1]
+NONE = "none"
+TOOLS = ("pytest", "hypothesis", "pytest-xdist")
+"""What the tests themselves need; the rest of the extra 'test' is for reading back what declump wrote."""
+NOT_USERS = ("test", "docs")
+"""Extras for those who work on declump: they are left out unless they are asked for."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one environment."""
+
+    extra: str
+    packages: int
+    installed: int
+    passed: int
+    skipped: int
+
+
+def extras_of(wheel: Path) -> list[str]:
+    """Names of the extras of a wheel, by its metadata."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(archive.read(name).decode()).get_all("Provides-Extra") or []
+
+
+def try_wheel(wheel: Path, extra: str, work: Path, tests: list[str]) -> Outcome:
+    """Install a wheel with one extra into an environment of its own, use it, and run the tests against it."""
+    home = work / extra
+    run([sys.executable, "-m", "venv", str(home / "env")], work)
+    python = home / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    folder = Path(run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], home).strip())
+    empty = size_of(folder)
+    target = str(wheel) if extra == NONE else f"{wheel}[{extra}]"
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt"]
+    run([*pip, target], home)
+    installed = size_of(folder) - empty
+    packages = len(json.loads(run([python, "-m", "pip", "list", "--format", "json"], home))) - 1
+    command = python.with_name("declump")
+    print(f"{extra}: {installed / 2**20:.0f} MB in {packages} packages", flush=True)
+    print(run([command, "demo", "-o", "demo"], home).splitlines()[2], flush=True)
+    run([command, "doctor"], home)
+
+    run([*pip, *TOOLS], home)
+    suite = home / "suite"
+    suite.mkdir()
+    left_out = shutil.ignore_patterns("__pycache__", "models", "pictures", "_build")
+    for name in ("tests", "docs", "benchmarks", "tools", "packaging", ".github"):
+        shutil.copytree(ROOT / name, suite / name, ignore=left_out)
+    for pattern in ("*.toml", "*.md", "*.cff", "*.txt", ".*.yaml", "Makefile", "conftest.py"):
+        for path in ROOT.glob(pattern):
+            shutil.copy(path, suite / path.name)
+    where = run([python, "-c", "import declump; print(declump.__file__)"], suite).strip()
+    if not where.startswith(str(folder)):
+        sys.exit(f"the tests would see {where}, not the installed package")
+    words = ["-m", "pytest", *tests, "-q", "-m", "not slow and not data", "-p", "no:cacheprovider"]
+    told = run([python, *words], suite)
+    counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|skipped)", told.splitlines()[-1])}
+    print(f"{extra}: {told.splitlines()[-1]}", flush=True)
+    return Outcome(extra, packages, installed, counts.get("passed", 0), counts.get("skipped", 0))
+
+
+def run(words: list[object], folder: Path) -> str:
+    """Run a command outside the checkout and give what it prints; end with its output if it fails."""
+    surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL"))}
+    surroundings["DECLUMP_DATA"] = str(folder / "no data here")
+    done = subprocess.run([str(word) for word in words], cwd=folder, env=surroundings, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}\n{done.stdout[-6000:]}\n{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files of a folder, without what Python compiles as it goes."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+
+
+def table_of(wheel: Path, outcomes: list[Outcome], tests: list[str]) -> str:
+    """Lines of the table of sizes."""
+    sdist = next(wheel.parent.glob("*.tar.gz")).stat().st_size
+    lines = ["| installed | packages | on the disk | tests passed | skipped: another extra |", "|---|---|---|---|---|"]
+    for one in outcomes:
+        name = "`declump`" if one.extra == NONE else f"`declump[{one.extra}]`"
+        lines.append(f"| {name} | {one.packages} | {one.installed / 2**20:.0f} MB | {one.passed} | {one.skipped} |")
+    sizes = f"The wheel has {wheel.stat().st_size / 2**20:.1f} MB, the sdist {sdist / 2**20:.1f} MB."
+    version = ".".join(map(str, sys.version_info[:2]))
+    chosen = "" if tests == ["tests"] else f" Tests: {', '.join(f'`{name}`' for name in tests)}."
+    told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {commit()}.{chosen}"
+    return "\n".join([*lines, "", f"{sizes} {told}"])
+
+
+def main() -> None:
+    """Try the wheel in each environment."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--extras", nargs="*", help="by default 'none' and all that users install")
+    parser.add_argument("--tests", nargs="*", default=["tests"], help="folders and files of tests; by default all")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    wheels = sorted((ROOT / "dist").glob("*.whl"))
+    if len(wheels) != 1:
+        sys.exit("there is to be one wheel in dist: run 'make dist' first")
+    extras = options.extras or [NONE, *(name for name in extras_of(wheels[0]) if name not in NOT_USERS)]
+    with tempfile.TemporaryDirectory(prefix="declump-installed-") as work:
+        outcomes = []
+        for extra in extras:
+            outcomes.append(try_wheel(wheels[0], extra, Path(work), options.tests))
+            shutil.rmtree(Path(work) / extra)
+    table = table_of(wheels[0], outcomes, options.tests)
+    print(table)
+    if options.write:
+        replace_part("docs/installation.md", "sizes", table)
+
+
+if __name__ == "__main__":
+    main()
