@@ -16,7 +16,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest test-installed coverage lint lint-files docs dist bench compare-speed audit lock clean
+.PHONY: demo test test-quick test-lowest test-installed coverage lint lint-files docs dist bench compare-speed reliability audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -28,8 +28,9 @@ $(READY): pyproject.toml requirements.lock
 TORCH_INDEX ?= $(shell curl -sfI --max-time 5 https://download.pytorch.org/whl/cpu/ > /dev/null && \
 	echo --extra-index-url https://download.pytorch.org/whl/cpu)
 
-$(TESTABLE): $(READY) requirements-test.lock constraints.txt
+$(TESTABLE): $(READY) requirements-test.lock requirements-train.lock constraints.txt
 	$(LOCKED) -r requirements-test.lock
+	$(LOCKED) -r requirements-train.lock
 	$(INSTALL) ".[train]" $(TORCH_INDEX)
 	touch $(TESTABLE)
 
@@ -110,6 +111,12 @@ $(SPEED)/.ready: Makefile
 
 compare-speed: $(SPEED)/.ready
 	$(SPEED)/bin/python tools/compare_speed.py $(BEFORE)
+
+# Awkward input, kills and many images at full length, for docs/reliability.md; interrupted, the same goes on.
+reliability: $(READY)
+	$(BIN)/python benchmarks/fuzz.py --cases 100000 --state .fuzz.json --write
+	$(BIN)/python benchmarks/kills.py --kills 100 --state .kills.json --write
+	$(BIN)/python benchmarks/soak.py --images 10000 --write
 
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)

@@ -4,7 +4,8 @@
     python tools/supply.py audit      # prints versions and licences of all packages that declump needs
     python tools/supply.py bom        # writes bom.json, a bill of materials (CycloneDX 1.5), for a release
 
-``lock`` needs the network; torch and what only training needs are left to constraints.txt, as their builds differ.
+``lock`` needs the network. torch itself is left to constraints.txt: its build without CUDA comes from another index,
+whose files have other hashes; all that it needs is locked.
 """
 
 from __future__ import annotations
@@ -21,8 +22,15 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = {"requirements.lock": (), "requirements-test.lock": ("test",), "requirements-docs.lock": ("docs",)}
+LOCKS: dict[str, tuple[str, ...]] = {
+    "requirements.lock": (),
+    "requirements-test.lock": ("test",),
+    "requirements-train.lock": ("train",),
+    "requirements-docs.lock": ("docs",),
+}
 """Files, and the extras that they are for."""
+UNLOCKED = ("torch",)
+"""Pinned without a hash."""
 INDEX = "https://pypi.org/simple"
 BUILD = {"setuptools": "80.9.0"}
 """What installs the package itself, which then needs no download of its own."""
@@ -77,7 +85,7 @@ def licence(distribution: metadata.Distribution) -> str:
 def lock() -> None:
     """Write the files of pinned packages."""
     for file, extras in LOCKS.items():
-        packages = {name: distribution.version for name, distribution in needed(extras).items()} | BUILD
+        packages = {name: found.version for name, found in needed(extras).items() if name not in UNLOCKED} | BUILD
         lines = ["# Every package, with the hashes of all its files; written by `python tools/supply.py lock`."]
         for name, version in sorted(packages.items()):
             digests = [f"--hash=sha256:{digest}" for digest in hashes(name, version)]
@@ -86,9 +94,20 @@ def lock() -> None:
         print(f"{len(packages)} packages in {file}")
 
 
+@cache
+def locked() -> dict[str, list[str]]:
+    """Hashes of the packages that are locked, by name, as they stand in the files."""
+    found: dict[str, list[str]] = {}
+    for file in LOCKS:
+        for entry in re.split(r"\n(?=\S)", (ROOT / file).read_text(encoding="utf-8")):
+            if "==" in entry:
+                found[entry.partition("==")[0]] = re.findall(r"sha256:([0-9a-f]{64})", entry)
+    return found
+
+
 def audit() -> None:
     """Print versions and licences."""
-    for name, distribution in needed(("test",)).items():
+    for name, distribution in needed(("test", "train")).items():
         print(f"{name:<28} {distribution.version:<16} {licence(distribution)}")
 
 
@@ -101,6 +120,7 @@ def bom() -> None:
             "version": distribution.version,
             "purl": f"pkg:pypi/{name}@{distribution.version}",
             "licenses": [{"license": {"name": licence(distribution)}}],
+            "hashes": [{"alg": "SHA-256", "content": digest} for digest in locked().get(name, [])],
         }
         for name, distribution in needed(()).items()
     ]

@@ -13,6 +13,8 @@ from declump.evidence.windows import (
     Surroundings,
     View,
     interpolate,
+    is_left_handed,
+    mirror_rows,
     prepare_surroundings,
     sample_window,
     sample_window_by_points,
@@ -98,3 +100,15 @@ def test_the_kernel_sees_what_its_twin_does(seed: int, row: float, column: float
     place = np.array([row, column])
     fast, plain = (look(around, place, 1, others, view, [3]) for look in (sample_window, sample_window_by_points))
     np.testing.assert_array_equal(fast, plain)
+
+
+@pytest.mark.parametrize("turn", [0.0, 2 * np.pi * 5 / ANGLES])
+def test_of_a_window_and_its_mirror_image_one_is_left_handed(around: Surroundings, turn: float) -> None:
+    seed = np.array([90.0, 135.0])
+    seen = sample_window(around, seed, 1, np.array([[100.0, 190.0]]), View(STEP, turn))
+    mirrored = sample_window(around, seed, 1, np.array([[100.0, 190.0]]), View(STEP, turn, mirrored=True))
+    np.testing.assert_allclose(mirror_rows(sample_window(around, seed, 1, np.empty((0, 2)), View(STEP)))[7], 1)
+    assert is_left_handed(seen) != is_left_handed(mirror_rows(seen))
+    assert np.array_equal(mirror_rows(mirror_rows(seen)), seen)
+    if turn == 0:
+        np.testing.assert_allclose(mirror_rows(seen)[:4], mirrored[:4], atol=1e-5)

@@ -113,3 +113,21 @@ def test_clumps_without_a_missing_seed_keep_their_cells() -> None:
     kept = np.flatnonzero(first.clump != result.clump[4])
     assert kept.size == 3 and result.radii[kept].tobytes() == first.radii[kept].tobytes()
     assert result.energy[result.clump[4]] < first.energy[result.clump[4]] / 2
+
+
+def test_a_mirrored_image_gives_the_same_cells_mirrored() -> None:
+    image = simulate.smear((200, 240), cells=6, radius=30, overlap=0.3, rng=8).image
+    cells = declump.segment(image).masks
+    other = declump.segment(np.ascontiguousarray(image[:, ::-1])).masks[..., ::-1]
+    assert len(cells) >= 4
+    assert declump.score(cells, np.ascontiguousarray(other), matching="hungarian").dice_all > 0.985
+
+
+def test_stages_are_named_as_they_begin() -> None:
+    image = simulate.smear((150, 150), cells=3, radius=30, rng=1).image
+    stages: list[str] = []
+    declump.segment(image, stage=stages.append)
+    assert stages[:3] == ["regions", "proposals", "evolution"]
+    stages.clear()
+    declump.segment(image, regions="classical", evidence="clump", stage=stages.append)
+    assert stages == ["regions", "evolution"]

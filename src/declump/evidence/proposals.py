@@ -15,7 +15,9 @@ from declump.evidence.windows import (
     Surroundings,
     View,
     WindowLayout,
+    is_left_handed,
     join_planes,
+    mirror_rows,
     sample_window,
     smooth_channels,
 )
@@ -93,7 +95,12 @@ class RayProposer:
         return Surroundings(join_planes(self._smooth[step], regions.clump), regions.nuclei)
 
     def _answer(self, model: Model, window: Floats) -> Floats:
-        """What the network says (2, A) of a window, in steps."""
+        """What the network says (2, A) of a window, in steps; of a mirrored one the same, mirrored."""
+        if is_left_handed(window):
+            return mirror_rows(self._answer_seen(model, mirror_rows(window)))
+        return self._answer_seen(model, window)
+
+    def _answer_seen(self, model: Model, window: Floats) -> Floats:
         key = hashlib.sha256(window.data).digest()
         if key not in self._answers:
             self._answers[key] = model.run(window)

@@ -205,6 +205,21 @@ def sample_window_by_points(
     return result
 
 
+def is_left_handed(window: Floats) -> bool:
+    """Tell a window (C, A, D) from its mirror image, by how the luminance goes up and down round the seed.
+
+    Of the two exactly one is, so that the network sees the same whichever way round the image lies; turning the image
+    changes nothing. A window that is its own mirror image is not.
+    """
+    round_seed = window[0].mean(axis=1, dtype=np.float64)
+    return bool(np.sum((np.roll(round_seed, -1) - round_seed) ** 3) > 0)
+
+
+def mirror_rows(window: Floats) -> Floats:
+    """Count the directions of a window (C, A, D), or of an answer (C, A), the other way round."""
+    return np.ascontiguousarray(np.roll(window[:, ::-1], 1, axis=1))
+
+
 _BEYOND = np.array([1, 0, 0, 0], np.float32)
 
 

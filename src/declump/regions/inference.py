@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.models import Model, model_path, open_model
+from declump.regions.orientation import Orientation
 from declump.regions.resizing import resize_planes
 
 Place = tuple[slice, slice]
@@ -65,17 +66,24 @@ def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
     model : Model
         Of ``declump train regions``; see :func:`open_region_model`.
     """
-    height, width = channels.shape[1:]
-    classes = np.empty((3, height, width), np.float32)
+    turned = Orientation.of(channels[0], COARSEST)
+    classes, centre_map, layers = _make_planes(turned.see(channels), model)
     if model.is_published:
-        for output, place in _answers(channels, model):
-            classes[:, *place] = _softmax(output)
-        return Maps(classes)
-    centre_map, layers = np.empty((height, width), np.float32), np.empty((4, height, width), np.float32)
+        return Maps(turned.back(classes))
+    return Maps(turned.back(classes), turned.back(centre_map)[0], turned.back(layers))
+
+
+def _make_planes(channels: NDArray[np.float32], model: Model) -> tuple[NDArray[np.float32], ...]:
+    """Classes (3, H, W), centre map (1, H, W) and layers (4, H, W); of the published network classes alone."""
+    height, width = channels.shape[1:]
+    known = (0, 0) if model.is_published else (1, 4)
+    classes, centre_map, layers = (np.empty((count, height, width), np.float32) for count in (3, *known))
     for output, place in _answers(channels, model):
-        classes[:, *place], layers[:, *place] = _softmax(output[:3]), _softmax(output[4:])
-        np.clip(output[3], 0, 1, out=centre_map[place])
-    return Maps(classes, centre_map, layers)
+        classes[:, *place] = _softmax(output[:3])
+        if not model.is_published:
+            np.clip(output[3], 0, 1, out=centre_map[0, *place])
+            layers[:, *place] = _softmax(output[4:])
+    return classes, centre_map, layers
 
 
 def _answers(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDArray[np.float32], Place]]:

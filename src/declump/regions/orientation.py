@@ -1,0 +1,69 @@
+"""An image as a network should see it: the same whichever way round it lies, and wherever it begins.
+
+A network says nearly the same of an image and of its mirror image, but not quite, and what it says of a pixel depends a
+little on where that lies in the lattice of its coarsest cells. So an image is turned and mirrored until what is dark in
+it lies to the lower right, more to the right than below; and it is moved until its darkest pixel lies on the lattice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """How an image is turned, mirrored and moved.
+
+    Attributes
+    ----------
+    upturned, mirrored : bool
+        Whether rows, and columns, are counted from the other end.
+    swapped : bool
+        Whether rows become columns then.
+    above, before : int
+        Rows and columns that are put before the first then; they repeat it.
+    """
+
+    upturned: bool = False
+    mirrored: bool = False
+    swapped: bool = False
+    above: int = 0
+    before: int = 0
+
+    @classmethod
+    def of(cls, luminance: Floats, lattice: int) -> Orientation:
+        """Find the orientation of an image (H, W) for a network whose coarsest cells are so many pixels wide."""
+        darkness = np.maximum(1 - luminance, 0)
+        down = _lean(darkness.sum(axis=1, dtype=np.float64))
+        right = _lean(darkness.sum(axis=0, dtype=np.float64))
+        turned = cls(down < 0, right < 0, abs(down) > abs(right))
+        seen = turned.see(luminance[None])[0]
+        row, column = np.unravel_index(int(seen.argmin()), seen.shape)
+        return cls(turned.upturned, turned.mirrored, turned.swapped, int(-row % lattice), int(-column % lattice))
+
+    def see(self, planes: Floats) -> Floats:
+        """Turn planes (C, H, W) as the network is to see them."""
+        turned = planes[:, :: -1 if self.upturned else 1, :: -1 if self.mirrored else 1]
+        turned = turned.swapaxes(1, 2) if self.swapped else turned
+        if self.above or self.before:
+            return np.pad(turned, [(0, 0), (self.above, 0), (self.before, 0)], mode="edge")
+        return np.ascontiguousarray(turned)
+
+    def back(self, planes: Floats) -> Floats:
+        """Turn planes (C, H, W) back."""
+        turned = planes[:, self.above :, self.before :]
+        turned = turned.swapaxes(1, 2) if self.swapped else turned
+        return np.ascontiguousarray(turned[:, :: -1 if self.upturned else 1, :: -1 if self.mirrored else 1])
+
+
+def _lean(profile: NDArray[np.float64]) -> float:
+    """How far from the middle the weight of a profile lies, from -1 to 1; 0 where there is none."""
+    places = np.linspace(-1, 1, profile.size) if profile.size > 1 else np.zeros(1)
+    total = float(profile.sum())
+    # Ends are paired, so that a mirrored profile gives the very same number with another sign.
+    return float(np.sum(places * (profile - profile[::-1])) / 2 / total) if total > 0 else 0.0
