@@ -16,7 +16,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest test-installed coverage lint lint-files docs dist bench compare-speed reliability audit lock clean
+.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,23 @@ test: lint
 test-quick: $(TESTABLE)
 	$(BIN)/$(PYTEST) -m "not slow and not data"
 
+# The bridges with the programs they lead to: gigabytes, so in an environment of their own. The widget of napari needs a
+# screen (Debian: xvfb, libxcb-cursor0, libegl1), the macro ImageJ (imagej), the scripts of QuPath groovy; else they skip.
+# label-studio-ml asks for packages of 2021, and does without them.
+BRIDGES := .venv-bridges
+$(BRIDGES)/.ready: pyproject.toml constraints-bridges.txt
+	$(PYTHON) -m venv $(BRIDGES)
+	$(BRIDGES)/bin/$(PIP) -c constraints-bridges.txt PyQt6 flask rq redis colorama pytest hypothesis matplotlib \
+		-e ".[tables,review,pandas,shapely,napari,cvat,label-studio,bioimageio,spatialdata]"
+	$(BRIDGES)/bin/$(PIP) --no-deps label-studio-ml==1.0.9 label-studio-tools==0.0.4
+	touch $@
+
+test-bridges: $(BRIDGES)/.ready
+	$(BRIDGES)/bin/npe2 validate declump
+	QT_API=pyqt6 $(if $(shell command -v xvfb-run),xvfb-run -a) $(BRIDGES)/bin/python -m pytest -rs -p no:napari \
+		-o filterwarnings=default --disable-warnings tests/bridges tests/io/test_spatial_data.py tests/images/test_accepting.py \
+		tests/records/test_exchange.py
+
 # Without torch, whose tests skip; with a cache of its own, as another numba would take the compiled kernels for stale.
 test-lowest: $(LOWEST)/.ready
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/$(PYTEST)
@@ -60,7 +77,8 @@ lint: $(TESTABLE)
 
 # Lines and branches that the tests reach without public data: less than stated in docs/quality.md fails.
 coverage: $(TESTABLE)
-	$(BIN)/$(PYTEST) -m "not data" --cov --cov-report=term --cov-report=html:build/coverage
+	$(BIN)/$(PYTEST) -m "not data" --cov --cov-report=html:build/coverage --cov-report=json:build/coverage.json
+	$(BIN)/python tools/coverage_page.py build/coverage.json
 
 # Workflows, Dockerfile, recipes: by linters that are installed for this alone.
 FILES := .venv-files
@@ -127,4 +145,4 @@ lock: $(TESTABLE) $(DOCUMENTED)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(BRIDGES) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -10,6 +10,7 @@ import pytest
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "declump"
 WITHOUT_A_MODULE = {
+    "bridges/test_integrations.py": "files in integrations/ for programs that run the command",
     "cli/test_methods.py": "one option of a command, end to end",
     "cli/test_segment_many.py": "a command on many images: processes, interruptions, and going on afterwards",
     "datasets/test_isbi.py": "two readers with one test: isbi2014 and isbi2015",
