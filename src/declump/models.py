@@ -94,6 +94,14 @@ def load_onnxruntime() -> Any:
     return onnxruntime
 
 
+def load_quantisation() -> Any:
+    """Import the part of onnxruntime that writes networks in 8 bits; it needs onnx."""
+    load_onnxruntime()
+    import onnxruntime.quantization.shape_inference
+
+    return onnxruntime.quantization
+
+
 def model_path(model: str | Path, shipped: str) -> Path:
     """Give the path of a model, or of the one that ships with declump under a name, for "default"."""
     return Path(str(resources.files("declump") / "data" / shipped)) if str(model) == "default" else Path(model)

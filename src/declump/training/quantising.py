@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from declump._files import atomic_file, file_digest
 from declump.datasets import AnnotatedImage
 from declump.evidence.windows import CHANNELS, WindowLayout, sample_window
-from declump.models import ORIGINAL_ENTRY, Model, open_model
+from declump.models import ORIGINAL_ENTRY, Model, load_quantisation, open_model
 from declump.regions.channels import to_channels
 from declump.regions.inference import COARSEST
 from declump.simulate import Smear
@@ -101,10 +101,10 @@ def _show_windows(image: AnnotatedImage | Smear, layout: WindowLayout, rng: np.r
 def _quantise_convolutions(path: Path, inputs: Sequence[Floats], folder: Path) -> Any:
     """The network with 8 bits in all layers but the first ones and the last; files go into a folder."""
     import onnx
-    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
-    from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    class Shown(CalibrationDataReader):  # type: ignore[misc]
+    tools = load_quantisation()
+
+    class Shown(tools.CalibrationDataReader):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             self.left = iter(inputs)
 
@@ -113,23 +113,23 @@ def _quantise_convolutions(path: Path, inputs: Sequence[Floats], folder: Path) -
             return None if seen is None else {"image": seen[None]}
 
     prepared, written = folder / "prepared.onnx", folder / "quantised.onnx"
-    quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
+    tools.shape_inference.quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
     graph = onnx.load(prepared).graph
     kept, raw = [next(node.name for node in reversed(graph.node) if node.op_type == "Conv")], {"image"}
     for node in graph.node:  # up to the first convolutions
         if raw & set(node.input):
             kept.append(node.name)
             raw |= set() if node.op_type == "Conv" else set(node.output)
-    quantize_static(
+    tools.quantize_static(
         str(prepared),
         str(written),
         Shown(),
-        quant_format=QuantFormat.QDQ,
+        quant_format=tools.QuantFormat.QDQ,
         op_types_to_quantize=["Conv", "Relu", "Concat", "AveragePool", "Resize", "Slice"],
         per_channel=True,
         reduce_range=True,
-        activation_type=QuantType.QUInt8,
-        weight_type=QuantType.QInt8,
+        activation_type=tools.QuantType.QUInt8,
+        weight_type=tools.QuantType.QInt8,
         nodes_to_exclude=kept,
     )
     return onnx.load(written)
