@@ -29,7 +29,7 @@ in [the command line](command-line.md) and [formats](formats.md).
 """
 MODULES = (
     "io", "data", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch",
-    "report", "research", "review", "bridges",
+    "report", "slides", "research", "review", "bridges",
 )  # fmt: skip
 
 

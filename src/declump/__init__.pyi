@@ -14,6 +14,7 @@ from . import (
     research,
     review,
     simulate,
+    slides,
     training,
 )
 from .evaluation import Score, score
@@ -25,10 +26,12 @@ from .pipelines.cells import freeze, segment
 from .pipelines.nuclei import segment_nuclei
 from .pipelines.objects import split
 from .pipelines.seeds import find_seeds
+from .pipelines.statistics import find_statistics
 from .records.clump import SeedOutsideWarning
 from .records.evidence import Evidence
 from .records.regions import Regions, seeds_from_labels
 from .records.segmentation import Segmentation
+from .records.statistics import ImageStatistics
 from .regions.find import find_regions
 from .regions.options import RegionOptions
 from .shapes.examples import ShapeExamples, shape_examples
@@ -37,6 +40,7 @@ from .training.prior import learn_prior
 
 __all__ = [
     "Evidence",
+    "ImageStatistics",
     "Measurements",
     "RegionOptions",
     "Regions",
@@ -57,6 +61,7 @@ __all__ = [
     "evolve",
     "find_regions",
     "find_seeds",
+    "find_statistics",
     "freeze",
     "fuse_stack",
     "importance",
@@ -73,6 +78,7 @@ __all__ = [
     "segment_nuclei",
     "shape_examples",
     "simulate",
+    "slides",
     "split",
     "training",
 ]

@@ -27,6 +27,7 @@ from declump.cli import (
     review,
     segment,
     simulate,
+    slide,
     split,
     train,
 )
@@ -55,6 +56,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(segment.segment)
+app.command()(slide.slide)
 app.command()(evolve.evolve)
 app.command()(split.split)
 app.command()(fuse.fuse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.evidence.windows import (
     CHANNELS,
+    SMOOTHING,
     Surroundings,
     View,
     WindowLayout,
@@ -30,6 +32,9 @@ from declump.regions.find import resolution
 
 Floats = NDArray[np.float32]
 
+SMOOTHED = 2 * SMOOTHING
+"""Steps beyond a window that the smoothing of the image brings into it: four of its widths."""
+
 
 @dataclass(frozen=True, eq=False)
 class RayProposer:
@@ -46,11 +51,15 @@ class RayProposer:
     diameter : float, optional
         Usual diameter of a nucleus in pixels; by default that of the regions, or where they have none that of the
         training images, unless their nuclei are much smaller or larger.
+    beside : Regions, optional
+        What is known of the image beside the regions that proposals are asked for: other clumps and their nuclei are
+        shown, and get no proposals.
     """
 
     image: ImageChannels
     model: str | Path = "default"
     diameter: float | None = None
+    beside: Regions | None = None
     _answers: dict[bytes, Floats] = field(default_factory=dict, init=False, repr=False)
     _smooth: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
@@ -76,8 +85,9 @@ class RayProposer:
 
     def _sample(self, regions: Regions, cells: NDArray[np.int64], view: View) -> Iterator[Floats]:
         around = self._surroundings(regions, view.step)
+        seeds = regions.seeds if self.beside is None else np.vstack([regions.seeds, self.beside.seeds])
         for index in cells.tolist():
-            others = _near_seeds(regions.seeds, index, view)
+            others = _near_seeds(seeds, index, view)
             yield sample_window(around, regions.seeds[index], index + 1, others, view)
 
     def find_diameter(self, regions: Regions) -> float:
@@ -92,7 +102,11 @@ class RayProposer:
     def _surroundings(self, regions: Regions, step: float) -> Surroundings:
         if step not in self._smooth:
             self._smooth[step] = smooth_channels(self.image.channels, step)
-        return Surroundings(join_planes(self._smooth[step], regions.clump), regions.nuclei)
+        clump, nuclei = regions.clump, regions.nuclei
+        if self.beside is not None:
+            later = np.where(self.beside.nuclei > 0, self.beside.nuclei + len(regions.seeds), 0)
+            clump, nuclei = clump | self.beside.clump, np.where(nuclei > 0, nuclei, later)
+        return Surroundings(join_planes(self._smooth[step], clump), nuclei)
 
     def _answer(self, model: Model, window: Floats) -> Floats:
         """What the network says (2, A) of a window, in steps; of a mirrored one the same, mirrored."""
@@ -105,6 +119,13 @@ class RayProposer:
         if key not in self._answers:
             self._answers[key] = model.run(window)
         return self._answers[key]
+
+
+def find_reach(model: str | Path, diameter: float) -> int:
+    """Tell how many pixels round a seed the ray network sees, where nuclei have a diameter in pixels."""
+    card = open_model(model_path(model, "rays.onnx"), "ray model").card
+    view = WindowLayout.from_card(card).view(diameter)
+    return math.ceil(view.step * (view.depths + SMOOTHED)) + 1
 
 
 def propose_rays(

@@ -184,16 +184,16 @@ def _check_earlier(earlier: Segmentation, clumps: Sequence[Clump], shape: tuple[
 
 def estimate_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
     """Size of the objects relative to the prior's examples, from the area per seed of all clumps that have seeds."""
-    return _scale([clump.size for clump in clumps], [clump.cells.size for clump in clumps], prior)
+    return scale_by_areas([clump.size for clump in clumps], [clump.cells.size for clump in clumps], prior)
 
 
 def scale_of(segmentation: Segmentation, prior: ShapePrior) -> float:
     """Scale that a result was evolved with, where none was given."""
     members = np.bincount(segmentation.clump[segmentation.clump >= 0], minlength=len(segmentation.clumps))
-    return _scale([record.size for record in segmentation.clumps], members.tolist(), prior)
+    return scale_by_areas([record.size for record in segmentation.clumps], members.tolist(), prior)
 
 
-def _scale(sizes: Sequence[int], members: Sequence[int], prior: ShapePrior) -> float:
+def scale_by_areas(sizes: Sequence[int], members: Sequence[int], prior: ShapePrior) -> float:
     """Scale by the areas of clumps in pixels and the numbers of their seeds."""
     seeded = [(size, count) for size, count in zip(sizes, members, strict=True) if count]
     if not seeded:

@@ -16,6 +16,7 @@ from declump.io.cell_sets import find_cell_sets, pair_cell_sets
 from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
 from declump.io.results import read, read_contours, write_results
+from declump.io.slide_results import open_slide_result
 from declump.io.spatial_data import to_spatialdata
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "find_metadata",
     "format_names",
     "list_images",
+    "open_slide_result",
     "pair_cell_sets",
     "read",
     "read_contours",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.measurements.cover import Cover
+from declump.records.statistics import Exposure
 from declump.regions.channels import to_channels
 
 Floats = NDArray[np.float64]
@@ -15,7 +16,7 @@ DARKEST = 1e-3
 
 
 def optical_densities(
-    covered: Cover, nuclei: NDArray[np.int32] | None, image: ArrayLike | None
+    covered: Cover, nuclei: NDArray[np.int32] | None, image: ArrayLike | None, exposure: Exposure | None = None
 ) -> tuple[Floats, Floats, Floats]:
     """Mean optical density of cells, their cytoplasm and their nuclei, outside overlaps.
 
@@ -29,6 +30,8 @@ def optical_densities(
     nuclei : (H, W) int32 or None
         Number of the cell, from 1, at the pixels of its nucleus. Without it cytoplasm and nucleus are not told apart.
     image : (H, W), (H, W, 3), (H, W, 4) or None
+    exposure : Exposure, optional
+        Background and polarity; by default as they are found in the image.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def optical_densities(
             f"the image is {np.shape(image)[:2]} pixels, the segmentation is of one of {covered.layers.shape}: "
             "give the image that was segmented"
         )
-    luminance = to_channels(image)[0]
+    luminance = to_channels(image, exposure)[0]
     for index, crop in enumerate(covered.crops):
         box, alone = crop.box, crop.mask & (covered.layers[crop.box] == 1)
         density = -np.log10(np.maximum(luminance[box], DARKEST), dtype=np.float64)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from declump.models import NUCLEUS_DIAMETER
+from declump.records.statistics import Exposure
 from declump.regions.channels import to_channels
 
 DARKER = 0.92
@@ -33,7 +34,7 @@ VERDICTS = {
 """What may be wrong with an image, with a sentence for people."""
 
 
-def measure_focus(image: ArrayLike | None, diameter: float) -> float:
+def measure_focus(image: ArrayLike | None, diameter: float, exposure: Exposure | None = None) -> float:
     """How much fine detail an image has, relative to twice as coarse detail, where it is dark.
 
     Parameters
@@ -41,6 +42,8 @@ def measure_focus(image: ArrayLike | None, diameter: float) -> float:
     image : (H, W), (H, W, 3) or (H, W, 4), optional
     diameter : float
         Usual diameter of a nucleus in pixels; NaN stands for that of the training images.
+    exposure : Exposure, optional
+        Background and polarity; by default as they are found in the image.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def measure_focus(image: ArrayLike | None, diameter: float) -> float:
     """
     if image is None:
         return float("nan")
-    luminance = to_channels(image)[0]
+    luminance = to_channels(image, exposure)[0]
     dark = luminance < DARKER
     width = (NUCLEUS_DIAMETER if not np.isfinite(diameter) else diameter) / NUCLEUS_DIAMETER
     fine, middle, coarse = (ndimage.gaussian_filter(luminance, width * size) for size in (1, 2, 4))

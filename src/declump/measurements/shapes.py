@@ -11,7 +11,7 @@ from declump.shapes.prior import ShapePrior
 Floats = NDArray[np.float64]
 
 
-def shape_coefficients(radii: Floats, prior: ShapePrior) -> Floats:
+def shape_coefficients(radii: Floats, prior: ShapePrior, usual: float | None = None) -> Floats:
     """Coefficients of outlines along the modes of a prior, in standard deviations of the modes.
 
     As in :func:`declump.evolve`, one scale stands for the whole image, here the one that gives the median cell the
@@ -25,6 +25,8 @@ def shape_coefficients(radii: Floats, prior: ShapePrior) -> Floats:
     radii : (N, K) float64
         Outlines in pixels; another number of rays than the prior's is interpolated.
     prior : ShapePrior
+    usual : float, optional
+        Area of the median cell in square pixels, where these are only some of an image's.
 
     Returns
     -------
@@ -35,7 +37,8 @@ def shape_coefficients(radii: Floats, prior: ShapePrior) -> Floats:
     outlined = areas > 0
     result = np.full((len(radii), prior.variances.size), np.nan)
     if outlined.any():
-        scale = np.sqrt(np.median(areas[outlined]) / contours.area(prior.mean))
+        median = np.median(areas[outlined]) if usual is None else usual
+        scale = np.sqrt(median / contours.area(prior.mean))
         shapes = _on_rays(radii[outlined], prior.rays) / scale
         result[outlined] = prior.project(shapes) / np.sqrt(prior.variances)
     return result

@@ -23,6 +23,7 @@ from declump.measurements.quality import judge_quality, measure_focus
 from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
 from declump.records.segmentation import Segmentation
+from declump.records.statistics import ImageStatistics
 from declump.shapes.prior import ShapePrior
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def measure(
     *,
     prior: ShapePrior | str | Path | None = None,
     pixel_size: float | None = None,
+    statistics: ImageStatistics | None = None,
     planes: NDArray[np.int32] | None = None,
 ) -> Measurements:
     """Measure cells, clumps and the image.
@@ -88,6 +90,9 @@ def measure(
         What shapes are usual; by default the prior that ships with declump. See :func:`declump.evolve`.
     pixel_size : float, optional
         Micrometres a pixel; adds columns in micrometres.
+    statistics : ImageStatistics, optional
+        Of the image that this one is a part of: its background and its usual area of a cell then stand for those of the
+        part.
     planes : (H, W) int32, optional
         Number of the sharpest plane at each pixel, from 0, of an image that was fused: :func:`declump.fuse_stack`.
 
@@ -114,15 +119,17 @@ def measure(
             f"the pixel size is a number of micrometres > 0, between a millionth and a million; given was {pixel_size}"
         )
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
+    usual = None if statistics is None else statistics.cell_area
     image = None if image is None else to_pixels(image)
     covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
     cells = {
-        **_places(segmentation, outlines),
+        **_places(segmentation, outlines, usual),
         **_overlaps(segmentation, covered),
         **_nuclei(segmentation, covered, outlines),
-        **_shapes(segmentation, prior),
+        **_shapes(segmentation, prior, usual),
     }
-    densities = optical_densities(covered, segmentation.nuclei, image)
+    exposure = None if statistics is None else statistics.exposure
+    densities = optical_densities(covered, segmentation.nuclei, image, exposure)
     for part, density in zip(("cell", "cytoplasm", "nucleus"), densities, strict=True):
         cells[f"{part}_optical_density"] = density
     probability = Confidence.load("default").probability(confidence_features(cells))
@@ -133,7 +140,7 @@ def measure(
     summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
     diameters = cells["nucleus_equivalent_diameter_px"]
     known = diameters[np.isfinite(diameters)]
-    summary["focus"] = measure_focus(image, float(np.median(known)) if known.size else np.nan)
+    summary["focus"] = measure_focus(image, float(np.median(known)) if known.size else np.nan, exposure)
     summary["quality"] = judge_quality(summary)
     return Measurements(
         arrange_columns(cells, CELL_COLUMNS, pixel_size),
@@ -143,9 +150,11 @@ def measure(
     )
 
 
-def _places(segmentation: Segmentation, outlines: Outlines) -> dict[str, NDArray[Any]]:
+def _places(segmentation: Segmentation, outlines: Outlines, usual: float | None) -> dict[str, NDArray[Any]]:
     """Who and where a cell is, and how large and how shaped its outline."""
-    median = np.median(outlines.area[outlines.filled]) if outlines.filled.any() else np.nan
+    median = usual
+    if median is None:
+        median = np.median(outlines.area[outlines.filled]) if outlines.filled.any() else np.nan
     radius = np.where(outlines.filled, outlines.equivalent_diameter / 2, np.nan)
     sizes, discrepancy = clump_discrepancy(segmentation)
     # The last entry, which -1 takes, stands for the seeds without a clump.
@@ -239,9 +248,9 @@ def _warnings(segmentation: Segmentation) -> NDArray[np.str_]:
     return np.array([", ".join(own) for own in kinds], dtype=np.str_)
 
 
-def _shapes(segmentation: Segmentation, prior: ShapePrior) -> dict[str, NDArray[Any]]:
+def _shapes(segmentation: Segmentation, prior: ShapePrior, usual: float | None) -> dict[str, NDArray[Any]]:
     """How usual the outline is."""
-    coefficients = shape_coefficients(segmentation.radii, prior)
+    coefficients = shape_coefficients(segmentation.radii, prior, usual)
     first = np.full((SHAPE_COEFFICIENTS, len(segmentation)), np.nan)
     known = coefficients[:, :SHAPE_COEFFICIENTS].T
     first[: len(known)] = known

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from declump.evidence.binucleate import join_nuclei_of_one_cell
-from declump.evidence.candidates import confirm_candidates
-from declump.evidence.collect import collect_evidence
-from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
 from declump.images.accepting import ImageLike, to_pixels
-from declump.pipelines.frozen import FrozenEvolution, segment_frozen
-from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
-from declump.pipelines.nuclei import find_second_nuclei
-from declump.pipelines.others import collect_others
+from declump.pipelines.by_clump import segment_by_clump
+from declump.pipelines.stages import CellOptions, Stages
 from declump.records.evidence import Evidence
-from declump.records.regions import FrozenRecord, Regions
+from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
+from declump.records.statistics import ImageStatistics
 from declump.regions.channels import ImageChannels
 from declump.regions.find import get_regions
 from declump.regions.options import RegionOptions, to_region_options
 from declump.shapes.prior import ShapePrior
-
-DEFAULT_EVIDENCE = "rays"
 
 
 def segment(
@@ -43,6 +31,7 @@ def segment(
     diameter: float | None = None,
     judge: str | Path | None = None,
     min_nucleus: float | None = None,
+    statistics: ImageStatistics | None = None,
     progress: Callable[[int, int], None] | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> Segmentation:
@@ -74,6 +63,10 @@ def segment(
         What tells nuclei from leukocytes and debris; see :func:`declump.find_regions`.
     min_nucleus : float, optional
         Least probability with which a spot is a nucleus; see :func:`declump.find_regions`.
+    statistics : ImageStatistics, optional
+        What is otherwise taken from the image as a whole (:func:`declump.find_statistics`). Every clump is then
+        segmented by itself, so that a part of an image that begins at a multiple of 16 pixels gives what the whole
+        gives wherever the part shows enough (docs/slides.md); the diameter and the pixel size are theirs.
     stage : callable, optional
         Called with the name of each stage as it begins: ``"regions"``, ``"proposals"``, ``"evolution"``, and
         ``"missing cells"`` where large parts were left unexplained.
@@ -84,8 +77,13 @@ def segment(
         With ``nuclei``, and ``second_nuclei`` where nuclei overlap. Cells without a found nucleus come last. Where a
         judge looked, with ``nucleus_probability``, and with what is no nucleus in ``others``.
     """
-    stages = _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus, stage)
-    return stages.run(progress)
+    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus)
+    method = CellOptions.from_names(evidence, rays, prior, setting)
+    if statistics is not None:
+        if isinstance(regions, Regions):
+            raise ValueError("statistics tell how regions are found, and these are known; give one of both")
+        return segment_by_clump(to_pixels(image), options, method, statistics, progress=progress)
+    return _prepare(image, regions, options, method, stage).run(progress)
 
 
 def freeze(
@@ -116,108 +114,19 @@ def freeze(
     Regions
         With ``frozen``. Cells that only the evolution showed to be missing are among them, seen by the network, too.
     """
-    stages = _Stages(image, regions, evidence, rays, prior, setting, pixel_size, diameter, judge, min_nucleus)
-    return stages.find_frozen()
+    options = to_region_options(regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus)
+    return _prepare(image, regions, options, CellOptions.from_names(evidence, rays, prior, setting)).find_frozen()
 
 
-class _Stages:
-    """The stages of :func:`segment`, in order; its arguments are those of that function."""
-
-    def __init__(
-        self,
-        image: ImageLike,
-        regions: Regions | RegionOptions | str | Path,
-        evidence: Evidence | str | None,
-        rays: str | Path,
-        prior: ShapePrior | str | Path,
-        setting: str | Settings,
-        pixel_size: float | None,
-        diameter: float | None,
-        judge: str | Path | None,
-        min_nucleus: float | None,
-        stage: Callable[[str], None] | None = None,
-    ) -> None:
-        self.begin = stage or (lambda _name: None)
-        self.begin("regions")
-        self.options = to_region_options(
-            regions, diameter=diameter, pixel_size=pixel_size, judge=judge, min_nucleus=min_nucleus
-        )
-        self.picture = ImageChannels(to_pixels(image))
-        self.regions = get_regions(self.picture, regions if isinstance(regions, Regions) else self.options)
-        self.settings = find_settings(setting)
-        self.prior = find_prior(prior, self.settings)
-        if evidence is None:
-            evidence = DEFAULT_EVIDENCE if self.settings.ray_weight > 0 else "clump"
-        self.evidence = evidence
-        self.proposer = RayProposer(self.picture, rays, self.options.diameter)
-
-    def run(self, progress: Callable[[int, int], None] | None) -> Segmentation:
-        """Find the cells."""
-        if self.regions.frozen is not None:
-            return segment_frozen(self.frozen_evolution(), self.regions, progress=progress)
-        found, seeds, known, result = self._find_first(progress)
-        if len(seeds) > len(result) and known is not None:
-            self.begin("missing cells")
-            known = known.add_unknown(len(seeds) - len(result))
-            result = evolve(found.clump, seeds, evidence=known, prior=self.prior, setting=self.settings, earlier=result)
-        return replace(
-            result,
-            nuclei=found.nuclei,
-            second_nuclei=find_second_nuclei(found.nuclei),
-            nucleus_probability=found.nucleus_probability,
-            others=collect_others(found, self.picture.channels[0]),
-        )
-
-    def _find_first(
-        self, progress: Callable[[int, int], None] | None
-    ) -> tuple[Regions, NDArray[np.float64], Evidence | None, Segmentation]:
-        """Regions with all nuclei, the seeds of all cells, evidence and result of those that were seen at first."""
-        found = self.regions
-        if isinstance(self.evidence, str):
-            if "rays" in self.evidence:
-                self.begin("proposals")
-                found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
-                found = join_nuclei_of_one_cell(found, self.proposer)
-            known = collect_evidence(found, self.evidence, self.proposer)
-        else:
-            known = self.evidence
-        self.begin("evolution")
-        result = evolve(
-            found.clump, found.seeds, evidence=known, prior=self.prior, setting=self.settings, progress=progress
-        )
-        seeds = found.seeds
-        if known is not None and known.radii is not None:
-            if found.candidate_probability is None:
-                seeds = np.vstack([seeds, find_missing_seeds(result, found.clump)])
-            else:
-                found = find_missing_nuclei(result, found, min_nucleus=self.options.min_nucleus)
-                seeds = found.seeds
-        return found, seeds, known, result
-
-    def find_frozen(self) -> Regions:
-        """Find all cells, and freeze them."""
-        if not isinstance(self.evidence, str):
-            raise ValueError("regions are frozen with evidence by name, not with one's own; give its name")
-        if self.regions.frozen is not None:
-            return self.regions
-        found, seeds, _, first = self._find_first(None)
-        diameter = self.proposer.find_diameter(found) if "rays" in self.evidence else found.diameter
-        found = replace(found, diameter=diameter)
-        areas = np.bincount(found.nuclei.ravel(), minlength=1)[1:]
-        frozen = FrozenRecord(
-            found,
-            self.proposer.propose(found) if "rays" in self.evidence else None,
-            scale_of(first, self.prior),
-            float(areas.sum() / max(areas.size, 1)),
-            seeds[len(found.seeds) :],
-            kinds=("",) * (0 if found.candidates is None else int(found.candidates.max(initial=0))),
-        )
-        return replace(found, frozen=frozen)
-
-    def frozen_evolution(self) -> FrozenEvolution:
-        """Give what evolves frozen regions."""
-        if not isinstance(self.evidence, str):
-            raise ValueError("frozen regions have their evidence; give none beside it, or the name of its kind")
-        return FrozenEvolution(
-            self.proposer, self.prior, self.settings, "rays" in self.evidence, "layers" in self.evidence
-        )
+def _prepare(
+    image: ImageLike,
+    regions: Regions | RegionOptions | str | Path,
+    options: RegionOptions,
+    method: CellOptions,
+    stage: Callable[[str], None] | None = None,
+) -> Stages:
+    if stage:
+        stage("regions")
+    picture = ImageChannels(to_pixels(image))
+    found = get_regions(picture, regions if isinstance(regions, Regions) else options)
+    return Stages(picture, found, options, method, stage=stage)

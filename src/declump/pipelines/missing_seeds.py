@@ -35,7 +35,9 @@ def find_missing_seeds(segmentation: Segmentation, clump: NDArray[np.bool_]) -> 
     return np.array(seeds, dtype=np.float64).reshape(-1, 2)
 
 
-def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nucleus: float) -> Regions:
+def find_missing_nuclei(
+    segmentation: Segmentation, regions: Regions, *, min_nucleus: float, cell_area: float | None = None
+) -> Regions:
     """Make nuclei of candidates in large parts of a clump that no cell explains: the most probable one in each.
 
     Parameters
@@ -47,6 +49,8 @@ def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nuc
     min_nucleus : float
         Least probability of a nucleus; for these a share of it is enough, because something must explain the part. A
         part without even such a spot gets no cell: cytoplasm without a nucleus is not told from debris.
+    cell_area : float, optional
+        Usual area of a cell in square pixels; by default the median of the segmentation.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nuc
     places = np.floor(seeds_from_labels(regions.candidates) + 0.5).astype(np.int64)
     probability = np.where(regions.clump[tuple(places.T)], regions.candidate_probability, 0.0)
     taken: list[int] = []
-    for part, box in _find_unexplained(segmentation, regions.clump):
+    for part, box in _find_unexplained(segmentation, regions.clump, cell_area):
         inner = places - (box[0].start, box[1].start)
         within = np.asarray(((inner >= 0) & (inner < part.shape)).all(axis=1))
         within[within] = part[tuple(inner[within].T)]
@@ -72,12 +76,14 @@ def find_missing_nuclei(segmentation: Segmentation, regions: Regions, *, min_nuc
     return take_candidates(regions, nuclei, chosen) if chosen.size else regions
 
 
-def _find_unexplained(segmentation: Segmentation, clump: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Box]]:
+def _find_unexplained(
+    segmentation: Segmentation, clump: NDArray[np.bool_], cell_area: float | None = None
+) -> Iterator[tuple[NDArray[np.bool_], Box]]:
     """Masks and boxes of the large parts of a clump that no cell explains, none at the image border."""
     areas = segmentation.areas[segmentation.areas > 0]
     if not areas.size:
         return
-    usual = float(np.median(areas))
+    usual = float(np.median(areas)) if cell_area is None else cell_area
     left = clump.copy()
     for crop in segmentation.crops:
         left[crop.box] &= ~crop.mask

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.records.statistics import Exposure
+
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 BACKGROUND_PERCENTILE = 95.0
 """The background is bright: this percentile of the luminance stands for it, and is set to 1."""
@@ -27,9 +29,12 @@ class ImageChannels:
     ----------
     pixels : (H, W), (H, W, 3) or (H, W, 4)
         The image as it was given.
+    exposure : Exposure, optional
+        Background and polarity; by default as they are found in the image.
     """
 
     pixels: NDArray[Any]
+    exposure: Exposure | None = None
 
     def __post_init__(self) -> None:
         """Refuse pixels that are masked out: no stage would heed that."""
@@ -39,7 +44,7 @@ class ImageChannels:
     @cached_property
     def channels(self) -> NDArray[np.float32]:
         """Luminance and two chrominances (3, H, W): see :func:`to_channels`."""
-        return to_channels(self.pixels)
+        return to_channels(self.pixels, self.exposure)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,19 +52,38 @@ class ImageChannels:
         return self.pixels.shape[:2]
 
 
-def to_channels(image: ArrayLike) -> NDArray[np.float32]:
+def to_channels(image: ArrayLike, exposure: Exposure | None = None) -> NDArray[np.float32]:
     """Luminance and two chrominances of an image, relative to its background.
 
     Parameters
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
         uint8, uint16, bool or float; alpha is ignored. An image with a dark background is turned round.
+    exposure : Exposure, optional
+        Background and polarity; by default as they are found in the image.
 
     Returns
     -------
     (3, H, W) float32
         Y, B - Y and R - Y, each divided by the luminance of the background; the chrominances of a grey image are 0.
     """
+    luminance, blue, red = split_colour(image)
+    found = find_exposure(luminance) if exposure is None else exposure
+    if found.turned is not None:
+        luminance, blue, red = np.float32(found.turned) - luminance, -blue, -red
+    return np.stack([luminance, blue, red]).astype(np.float32) / np.float32(found.background)
+
+
+def find_exposure(luminance: NDArray[np.float32]) -> Exposure:
+    """Find the background of a luminance (any shape), and whether it is dark."""
+    turned = luminance.max() + luminance.min() if has_dark_background(luminance) else None
+    bright = luminance if turned is None else turned - luminance
+    background = max(float(np.percentile(bright, BACKGROUND_PERCENTILE)), 1e-6)
+    return Exposure(background, None if turned is None else float(turned))
+
+
+def split_colour(image: ArrayLike) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Luminance Y, B - Y and R - Y (H, W) of an image, as it was exposed; or say what is wrong with it."""
     pixels = np.asarray(image)
     if pixels.ndim not in (2, 3) or pixels.size == 0 or pixels.shape[2:] not in ((), (1,), (3,), (4,)):
         raise ValueError(
@@ -79,10 +103,7 @@ def to_channels(image: ArrayLike) -> NDArray[np.float32]:
     else:
         luminance = np.sum(values[..., :3] * LUMINANCE.astype(np.float32), axis=2)
         blue, red = values[..., 2] - luminance, values[..., 0] - luminance
-    if has_dark_background(luminance):
-        luminance, blue, red = luminance.max() + luminance.min() - luminance, -blue, -red
-    background = max(float(np.percentile(luminance, BACKGROUND_PERCENTILE)), 1e-6)
-    return np.stack([luminance, blue, red]).astype(np.float32) / np.float32(background)
+    return luminance, blue, red
 
 
 def is_flat(channels: NDArray[np.float32]) -> bool:

@@ -150,13 +150,13 @@ def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> R
         scale = usual / options.diameter
         maps = maps_at_scale(image, model, scale)
     else:
-        scale, maps = maps_at_found_scale(image.channels, model, _first_guess(usual, options.expected_diameter))
+        scale, maps = maps_at_found_scale(image.channels, model, first_guess(usual, options.expected_diameter))
     judge = None if str(options.judge) == "none" else open_judge(options.judge)
     found = read_maps(maps, image.channels, usual / scale, options=options, judge=judge)
     return replace(found, diameter=usual / scale)
 
 
-def _first_guess(usual: float, expected: float | None) -> float:
+def first_guess(usual: float, expected: float | None) -> float:
     """Scale to begin with: that of the training images, unless nuclei are expected to be far larger or smaller."""
     return 1.0 if expected is None or 1 / TRUSTED < expected / usual < TRUSTED else usual / expected
 

@@ -56,7 +56,7 @@ class Maps:
         return Maps(resize_planes(self.classes, shape), centre_map, layers)
 
 
-def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
+def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool = False) -> Maps:
     """Let the network look at an image.
 
     Parameters
@@ -65,8 +65,10 @@ def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
         The image's :func:`declump.regions.channels.to_channels`, at the resolution the network was trained at.
     model : Model
         Of ``declump train regions``; see :func:`open_region_model`.
+    as_it_lies : bool
+        Whether the image is not turned first: a window of it would be turned otherwise than the whole.
     """
-    turned = Orientation.of(channels[0], COARSEST)
+    turned = Orientation() if as_it_lies else Orientation.of(channels[0], COARSEST)
     classes, centre_map, layers = _make_planes(turned.see(channels), model)
     if model.is_published:
         return Maps(turned.back(classes))

@@ -83,6 +83,7 @@ def separate_nuclei(
     rules: NucleusRules = RULES,
     min_area: float | None = None,
     cut: bool = False,
+    usual_area: float | None = None,
 ) -> NDArray[np.int32]:
     """Tell nuclei apart, and number them.
 
@@ -106,13 +107,17 @@ def separate_nuclei(
         Smallest area in square pixels, instead of the rules' two.
     cut : bool
         Whether nuclei that the image border cuts are kept.
+    usual_area : float, optional
+        Area of the image's typical nucleus in square pixels; by default that of those found here.
 
     Returns
     -------
     (H, W) int32
         Numbers from 1, 0 where there is no nucleus.
     """
-    return NucleusReader(probability, centre_map, luminance, diameter).separate(rules, min_area=min_area, cut=cut)
+    return NucleusReader(probability, centre_map, luminance, diameter).separate(
+        rules, min_area=min_area, cut=cut, usual_area=usual_area
+    )
 
 
 class NucleusReader:
@@ -141,7 +146,14 @@ class NucleusReader:
         self._solidities: dict[tuple[int, bytes], float] = {}
         self._contrasts: dict[tuple[Any, bytes, bytes], float] = {}
 
-    def separate(self, rules: NucleusRules, *, min_area: float | None = None, cut: bool = False) -> NDArray[np.int32]:
+    def separate(
+        self,
+        rules: NucleusRules,
+        *,
+        min_area: float | None = None,
+        cut: bool = False,
+        usual_area: float | None = None,
+    ) -> NDArray[np.int32]:
         """Number nuclei (H, W); see :func:`separate_nuclei`."""
         from skimage.measure import regionprops
 
@@ -154,7 +166,9 @@ class NucleusReader:
             and self._solidity(piece.image) >= rules.min_solidity
             and (np.isneginf(rules.min_contrast) or self._contrast(pieces, piece) >= rules.min_contrast)
         ]
-        usual = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64)) if min_area is None else 0.0
+        if usual_area is None:
+            usual_area = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64))
+        usual = usual_area if min_area is None else 0.0
         kept = np.zeros(pieces.shape, np.int32)
         count = 0
         for piece in nuclei:

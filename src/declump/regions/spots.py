@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 
@@ -19,6 +20,8 @@ WEAK_RULES = NucleusRules(
 """For what hardly looks like a nucleus: a judge that sees more of it may know better."""
 MAX_SHARED = 0.3
 """A spot of looser rules is a new one if it shares no more than this of its pixels with spots of stricter ones."""
+RING = 5
+"""Width in pixels of the ring round a spot that its light is compared with."""
 
 
 def find_spots(
@@ -29,12 +32,13 @@ def find_spots(
     *,
     min_area: float | None = None,
     cut: bool = False,
+    usual_area: float | None = None,
 ) -> NDArray[np.int32]:
     """Find all that may be a nucleus, by stricter rules first.
 
     Parameters
     ----------
-    probability, centre_map, luminance, diameter, min_area, cut
+    probability, centre_map, luminance, diameter, min_area, cut, usual_area
         See :func:`declump.regions.nuclei.separate_nuclei`; the probability need not be 0 outside clumps.
 
     Returns
@@ -44,7 +48,7 @@ def find_spots(
     """
     spots, reader = np.zeros(probability.shape, np.int32), NucleusReader(probability, centre_map, luminance, diameter)
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
-        found = reader.separate(rules, min_area=min_area, cut=cut)
+        found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
         areas = np.bincount(found.ravel())
         shared = np.bincount(found[spots > 0], minlength=areas.size)
         new = shared <= MAX_SHARED * areas
@@ -52,3 +56,26 @@ def find_spots(
         numbers = np.where(new, np.cumsum(new) + spots.max(), 0).astype(np.int32)
         spots = np.where(spots > 0, spots, numbers[found])
     return spots
+
+
+def measure_light(labels: NDArray[np.int32], taken: NDArray[np.bool_], luminance: NDArray[np.float32]) -> list[float]:
+    """Measure the mean luminance of every spot over the median of the ring round it.
+
+    Parameters
+    ----------
+    labels : (H, W) int32
+        Spots, numbered from 1.
+    taken : (H, W) bool
+        Where spots and nuclei are: left out of the rings.
+    luminance : (H, W)
+        Relative to the background.
+    """
+    light = []
+    for number, box in enumerate(ndimage.find_objects(labels), start=1):
+        window = tuple(slice(max(side.start - RING, 0), side.stop + RING) for side in box)
+        own = labels[window] == number
+        ring = ndimage.binary_dilation(own, iterations=RING) & ~taken[window]
+        grey = luminance[window]
+        around = float(np.median(grey[ring])) if ring.any() else 1.0
+        light.append(float(grey[own].mean()) / max(around, 1e-6))
+    return light

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from declump.batch.options import Options
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import find_prior, find_settings
-from declump.pipelines.cells import DEFAULT_EVIDENCE, freeze
+from declump.pipelines.cells import freeze
 from declump.pipelines.frozen import FrozenEvolution, OnStep, complete
 from declump.pipelines.others import collect_others
+from declump.pipelines.stages import DEFAULT_EVIDENCE
 from declump.records.others import Others
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation

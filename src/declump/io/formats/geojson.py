@@ -29,7 +29,7 @@ FILE = "cells.geojson"
 COMPRESSED_FILE = "cells.geojson.gz"
 CLASSIFICATION = {"name": "Cell", "color": [230, 159, 0]}
 OTHER_COLOURS = {LEUKOCYTE: [0, 114, 178], OTHER: [120, 120, 120]}
-_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://geojson.org/declump")
+NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://geojson.org/declump")
 
 
 def write(result: Result, path: Path) -> None:
@@ -53,10 +53,10 @@ def _document(result: Result) -> bytes:
             "objectType": "cell",
             "name": str(index + 1),
             "classification": CLASSIFICATION,
-            "measurements": _measurements(table, index),
+            "measurements": finite_numbers(table, index),
         }
         # The same cell of the same image keeps its id, so that QuPath knows it again.
-        name = uuid.uuid5(_NAMESPACE, f"{index} {segmentation.shape} {geometry}")
+        name = uuid.uuid5(NAMESPACE, f"{index} {segmentation.shape} {geometry}")
         parts = [f'"type":"Feature","id":"{name}","geometry":{geometry}']
         parts += [f'"nucleusGeometry":{_polygon(nucleus)}'] if nucleus is not None else []
         lines.append(f'{{{",".join(parts)},"properties":{json.dumps(properties, separators=(",", ":"))}}}')
@@ -77,7 +77,7 @@ def _others(segmentation: Segmentation) -> list[str]:
         place = [round(column + 0.5, DECIMALS), round(row + 0.5, DECIMALS)]
         feature = {
             "type": "Feature",
-            "id": str(uuid.uuid5(_NAMESPACE, f"{kind} {segmentation.shape} {place}")),
+            "id": str(uuid.uuid5(NAMESPACE, f"{kind} {segmentation.shape} {place}")),
             "geometry": {"type": "Point", "coordinates": place},
             "properties": {
                 "objectType": "annotation",
@@ -97,7 +97,7 @@ def _polygon(vertices: NDArray[np.float64]) -> str:
     return json.dumps({"type": "Polygon", "coordinates": [[*ring.tolist(), ring[0].tolist()]]}, separators=(",", ":"))
 
 
-def _measurements(table: Columns, index: int) -> dict[str, float]:
+def finite_numbers(table: Columns, index: int) -> dict[str, float]:
     """Finite numbers only: QuPath takes no others."""
     values = {name: column[index] for name, column in table.items() if name != "id"}
     return {

@@ -1,0 +1,172 @@
+"""``declump slide``: whole cells from slides that fit no memory."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from json import dumps, loads
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import declump
+from declump.cli.terminal import count_of, say_when_interrupted, split_words, tell
+
+FORMATS = "geojson,geoparquet,zarr,png"
+
+
+def slide(
+    slide: Annotated[
+        Path, typer.Argument(metavar="SLIDE", help="SVS and what else OpenSlide reads, TIFF, OME-TIFF, OME-Zarr, ...")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the results.")],
+    formats: Annotated[
+        str, typer.Option("--format", metavar=FORMATS, help="What to write beside cells.parquet, with commas.")
+    ] = "geojson,png",
+    level: Annotated[int, typer.Option(min=0, help="Level of the pyramid; 0 is the full resolution.")] = 0,
+    pixel_size: Annotated[
+        float | None, typer.Option(help="Micrometres a pixel; by default as the slide tells.")
+    ] = None,
+    diameter: Annotated[
+        float | None, typer.Option(help="Usual diameter of a nucleus in pixels; by default found in the slide.")
+    ] = None,
+    statistics: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Values to take instead of those found, such as '{\"background\": 240}'."),
+    ] = None,
+    regions: Annotated[str, typer.Option(help="'default', or a model of 'declump train regions'.")] = "default",
+    rays: Annotated[str, typer.Option(help="'default', or a model of 'declump train rays'.")] = "default",
+    evidence: Annotated[
+        Literal["rays", "clump"], typer.Option(help="What tells of hidden outlines beside the clump.")
+    ] = "rays",
+    prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
+    judge: Annotated[str, typer.Option(help="'default', or a model of 'declump train judge'.")] = "default",
+    min_nucleus: Annotated[float, typer.Option(min=0, max=1, help="Least probability of a nucleus.")] = 0.4,
+    max_cells: Annotated[int, typer.Option(min=1, help="Clumps with more nuclei are cut at their necks.")] = 200,
+    tile: Annotated[int, typer.Option(help="Sides of the tiles in pixels: changes the memory, not the cells.")] = 1536,
+    workers: Annotated[
+        int | None,
+        typer.Option("-j", "--workers", min=1, help="Processes; by default as cores and memory allow."),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="A Dask cluster that is to do the work.")
+    ] = None,
+    dashboard: Annotated[bool, typer.Option("--dashboard", help="Serve Dask's dashboard on this machine.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that is in the folder.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+) -> None:
+    """Find every cell of a slide that fits no memory, whole; killed at any time, --resume goes on."""
+    if dashboard:
+        tell("Dask's dashboard is at http://127.0.0.1:8787/status, as long as the work goes on")
+    if overwrite and resume:
+        raise typer.BadParameter("a run is taken up or replaced, not both", param_hint="'--overwrite' / '--resume'")
+    options = declump.slides.SlideOptions(
+        declump.batch.Options(
+            regions=regions,
+            rays=rays,
+            evidence=evidence,
+            prior=prior,
+            judge=judge,
+            min_nucleus=min_nucleus,
+            pixel_size=pixel_size,
+            diameter=diameter,
+        ),
+        level=level,
+        max_cells=max_cells,
+        tile=tile,
+    )
+    start = time.monotonic()
+    with _show_progress() as progress:
+
+        def describe() -> str:
+            return "what is done is kept; the same command with --resume (and without --overwrite) goes on"
+
+        with say_when_interrupted(describe):
+            outcome = declump.slides.segment_slide(
+                slide,
+                out,
+                options,
+                chosen=_read_values(statistics),
+                formats=split_words(formats),
+                workers=workers,
+                scheduler=scheduler,
+                dashboard=dashboard,
+                resume=resume,
+                overwrite=overwrite,
+                begin=None if json else _describe_begin,
+                progress=progress,
+            )
+    seconds = time.monotonic() - start
+    if json:
+        found = {"cells": outcome.cells, "clumps": outcome.clumps, "clumps_cut": outcome.cut, "jobs": outcome.jobs}
+        typer.echo(dumps({**found, "seconds": round(seconds, 3), "record": outcome.record.digest, "out": str(out)}))
+        return
+    cut = f", {count_of(outcome.cut, 'clump')} of them cut" if outcome.cut else ""
+    typer.echo(f"{count_of(outcome.cells, 'cell')} in {count_of(outcome.clumps, 'clump')}{cut}, {seconds:.1f} s")
+    for path in outcome.files:
+        typer.echo(f"{path.name.split('.')[0]:<9} {path}")
+
+
+def _read_values(text: str | None) -> dict[str, Any]:
+    try:
+        values = loads(text or "{}")
+    except ValueError as error:
+        raise typer.BadParameter(f"that is no JSON ({error})", param_hint="'--statistics'") from error
+    if not isinstance(values, dict):
+        raise typer.BadParameter("give names with values", param_hint="'--statistics'")
+    return values
+
+
+def _describe_begin(record: Any, workers: int, needed: int) -> None:
+    """Say what was taken from the slide, and how much memory the work will take."""
+    statistics, (height, width) = record.statistics, record.shape
+    size = f"{statistics.pixel_size:.4g} µm ({record.pixel_size_from})" if statistics.pixel_size else "not known"
+    polarity = "bright" if statistics.turned is None else "dark, turned round"
+    typer.echo(f"slide     {height} x {width} pixels, size of a pixel {size}")
+    typer.echo(
+        f"taken     background {statistics.background:.4g} ({polarity}), nuclei {statistics.diameter:.3g} px wide,"
+    )
+    typer.echo(f"          cells {statistics.scale:.3g} of the prior's size, median {statistics.cell_area:.0f} px²")
+    typer.echo(
+        f"memory    at most about {needed / 2**30:.1f} GB each for {count_of(workers, 'worker')}, "
+        f"{workers * needed / 2**30:.1f} GB in all"
+    )
+    sys.stdout.flush()
+
+
+@contextmanager
+def _show_progress() -> Iterator[Callable[[str, int, int, int], None]]:
+    """Show the stage, what is done of it, cells a second and the time left on a terminal; lines elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    quiet = not sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
+        task, stage, begun, told, last = bar.add_task("", total=None, rate=""), "", 0.0, 0.0, time.monotonic()
+
+        def show(now: str, done: int, total: int, cells: int) -> None:
+            nonlocal stage, begun, told, last
+            if now != stage:
+                stage, begun = now, last
+                bar.reset(task)
+            last = time.monotonic()
+            passed = last - begun
+            rate = f"{cells} cells, {cells / passed:.1f} a second" if cells and passed > 0 else ""
+            bar.update(task, description=now, completed=done, total=total, rate=rate)
+            if quiet and done and (done == total or time.monotonic() - told > 10):
+                told = time.monotonic()
+                left = f", about {passed / done * (total - done):.0f} s left" if done < total else ""
+                tell(f"{now}: {done} of {total}{', ' if rate else ''}{rate}{left}")
+
+        yield show

@@ -1,0 +1,156 @@
+"""The record of a run over a slide: all that its cells follow from, found once, shown, and kept in ``record.json``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from declump import __version__
+from declump._files import write_atomically
+from declump.pipelines.statistics import gather_statistics
+from declump.records.boxes import Box
+from declump.records.statistics import ImageStatistics
+from declump.regions.channels import find_exposure, split_colour
+from declump.regions.scale import BRIGHT
+from declump.slides.options import SlideOptions
+from declump.slides.readers import Slide
+
+FILE = "record.json"
+SAMPLES = 6
+"""So many parts of a slide are segmented to learn how large its cells are."""
+SAMPLE_SIDE = 1024
+"""Their sides in pixels."""
+_PROBE = 2**20
+"""Bytes at both ends of a file that tell it apart from another of the same length."""
+
+
+@dataclass(frozen=True)
+class SlideRecord:
+    """All that the cells of a slide follow from.
+
+    Attributes
+    ----------
+    slide : str
+        Path of the slide.
+    content : str
+        Tells its content apart: by its length, and by its first and last megabyte.
+    shape : (H, W)
+    statistics : ImageStatistics
+    options : SlideOptions
+    models : dict
+        Digests of the networks and of the prior.
+    pixel_size_from : str, optional
+        Who says how large a pixel is.
+    """
+
+    slide: str
+    content: str
+    shape: tuple[int, int]
+    statistics: ImageStatistics
+    options: SlideOptions
+    models: dict[str, str | None]
+    pixel_size_from: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what ``record.json`` holds."""
+        return {
+            "format": "declump slide",
+            "version": __version__,
+            "slide": self.slide,
+            "content": self.content,
+            "shape": list(self.shape),
+            "statistics": self.statistics.to_record(),
+            "pixel_size_from": self.pixel_size_from,
+            "options": self.options.to_record(),
+            "tile": self.options.tile,
+            "models": self.models,
+        }
+
+    @property
+    def digest(self) -> str:
+        """Tells what cells follow from apart: neither the place of the slide nor the tiles belong to it."""
+        content = self.to_json()
+        del content["slide"], content["tile"]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def write(self, out: Path) -> None:
+        """Write ``record.json``."""
+        write_atomically(out / FILE, json.dumps(self.to_json(), indent=1) + "\n")
+
+    @classmethod
+    def read(cls, out: Path) -> SlideRecord:
+        """Read ``record.json`` of a results folder."""
+        path = out / FILE
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+            if told["version"] != __version__:
+                raise ValueError(f"it was made by declump {told['version']}, this is {__version__}")
+            return cls(
+                str(told["slide"]),
+                str(told["content"]),
+                (int(told["shape"][0]), int(told["shape"][1])),
+                ImageStatistics.from_record(told["statistics"]),
+                SlideOptions.from_record(told["options"], int(told["tile"])),
+                dict(told["models"]),
+                told["pixel_size_from"],
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise ValueError(f"{path} cannot be taken up ({error}); overwrite it, or give another folder") from error
+
+
+def digest_slide(path: Path) -> str:
+    """Tell a slide apart from another without reading gigabytes."""
+    if path.is_dir():  # of a Zarr folder, the description
+        digest = hashlib.sha256()
+        names = ("zarr.json", ".zattrs", ".zarray")
+        for part in sorted(place for place in path.rglob("*") if place.name in names):
+            digest.update(part.read_bytes())
+        return digest.hexdigest()
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        digest.update(file.read(_PROBE))
+        file.seek(max(size - _PROBE, 0))
+        digest.update(file.read(_PROBE))
+    return digest.hexdigest()
+
+
+def choose_samples(slide: Slide, thumbnail: NDArray[Any]) -> list[Box]:
+    """Choose the parts of a slide with most in them, no two of which overlap, in a fixed order."""
+    height, width = slide.shape
+    luminance = split_colour(thumbnail)[0]
+    exposure = find_exposure(luminance)
+    bright = luminance if exposure.turned is None else exposure.turned - luminance
+    filled = (bright < BRIGHT * exposure.background).astype(np.float32)
+    side = min(SAMPLE_SIDE, max(height, width))
+    steps = [max(side * small // whole, 1) for small, whole in zip(luminance.shape, (height, width), strict=True)]
+    share = ndimage.uniform_filter(filled, steps, mode="constant")[:: steps[0], :: steps[1]]
+    order = np.argsort(-share.ravel(), kind="stable")[:SAMPLES]
+    chosen: list[Box] = []
+    for row, column in zip(*np.unravel_index(order, share.shape), strict=True):
+        middle = [
+            int(index * step * whole / small)
+            for index, step, whole, small in zip((row, column), steps, (height, width), luminance.shape, strict=True)
+        ]
+        top, left = (
+            min(max(place - side // 2, 0), max(whole - side, 0))
+            for place, whole in zip(middle, slide.shape, strict=True)
+        )
+        box = Box(top, left, min(top + side, height), min(left + side, width))
+        if not any(box.meet(other).size for other in chosen):
+            chosen.append(box)
+    return sorted(chosen)
+
+
+def find_slide_statistics(slide: Slide, options: SlideOptions, pixel_size: float | None) -> ImageStatistics:
+    """Find the statistics of a slide in samples of it; the background and polarity in those, too."""
+    samples = [slide.read(box) for box in choose_samples(slide, slide.read_thumbnail())]
+    found = gather_statistics(samples, options.cells.region_options(pixel_size), options.cell_options())
+    return ImageStatistics(**{**found.to_record(), "pixel_size": pixel_size})  # type: ignore[arg-type]

@@ -1,0 +1,183 @@
+"""From a slide to its clumps: tiles looked at, stitched, cleaned of specks and holes, and numbered.
+
+Each function does one tile of one pass, and is run by the workers; a pass begins when the one before is stitched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.pipelines.by_clump import find_centres, own_spots
+from declump.pipelines.cutting import make_cut
+from declump.records.boxes import Box
+from declump.records.spots import Spots
+from declump.slides.opened import open_run
+from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, stitch
+from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, Store
+
+Map = Callable[[Callable[[str, int], Any], list[int], str], None]
+"""Does a function of the folder of the results and a tile for many tiles, with a name for the progress."""
+
+
+def look_at_tile(out: str, tile: int) -> None:
+    """Let the networks look at a tile: the clump goes into the Zarr store, spots into a file."""
+    run = open_run(out)
+    if run.store.has("tiles", tile):
+        return
+    box = run.store.grid.box(tile)
+    found = run.finder.find(run.slide.read, box)
+    run.store.arrays[CLUMP][box.slices] = found.clump.astype(np.uint8)
+    run.store.save("tiles", tile, {**found.spots.to_arrays(), "whole": np.array(found.whole)})
+
+
+def find_background(out: str, tile: int) -> None:
+    """Number the pieces of background of a tile: small ones are holes."""
+    store = open_run(out).store
+    _save_pieces(store, "background", tile, ~_read(store, CLUMP, tile), SIDES)
+
+
+def find_filled(out: str, tile: int) -> None:
+    """Number the pieces of clump, holes filled: small ones are specks."""
+    run = open_run(out)
+    clump, box = _read(run.store, CLUMP, tile), run.store.grid.box(tile)
+    labels, _ = find_pieces(~clump, (box.top, box.left), SIDES)
+    filled = clump | run.choose("background", tile)[labels]
+    run.store.arrays[FILLED][box.slices] = filled.astype(np.uint8)
+    _save_pieces(run.store, "filled", tile, filled, SIDES)
+
+
+def find_clumps(out: str, tile: int) -> None:
+    """Number the clumps of a tile, specks left out."""
+    run = open_run(out)
+    box = run.store.grid.box(tile)
+    labels, _ = find_pieces(_read(run.store, FILLED, tile), (box.top, box.left), SIDES)
+    clean = run.choose("filled", tile)[labels]
+    run.store.arrays[CLEAN][box.slices] = clean.astype(np.uint8)
+    _save_pieces(run.store, "clumps", tile, clean, CORNERS)
+
+
+def number_clumps(out: str, tile: int) -> None:
+    """Write the numbers that clumps have in the slide."""
+    run = open_run(out)
+    box = run.store.grid.box(tile)
+    labels, _ = find_pieces(_read(run.store, CLEAN, tile), (box.top, box.left), CORNERS)
+    numbers = np.append(0, run.load_stitched("clumps").of_tile(tile) + 1).astype(np.uint32)
+    run.store.arrays[NUMBERS][box.slices] = numbers[labels]
+
+
+def count_nuclei(out: str, tile: int) -> None:
+    """Tell in which clumps the probable nuclei of a tile lie, by their middles."""
+    run = open_run(out)
+    spots = Spots.from_arrays(run.store.load("tiles", tile))
+    spots = spots.choose(spots.probability >= run.record.options.cells.min_nucleus)
+    places = find_centres(spots)
+    around = _around(spots, run.store.grid.box(tile))
+    at = run.store.read_numbers(around)[tuple((places - np.array(around[:2])).T)]
+    run.store.save("nuclei", tile, {"places": places, "clumps": at.astype(np.int64)})
+
+
+def own_tile_spots(out: str, tile: int) -> None:
+    """Tell which piece each spot of a tile belongs to."""
+    run = open_run(out)
+    spots = Spots.from_arrays(run.store.load("tiles", tile))
+    around = _around(spots, run.store.grid.box(tile))
+    labels = run.load_pieces().number(run.store.read_numbers(around), around)
+    owners, nuclei = own_spots(spots, labels, around, run.record.options.cells.min_nucleus)
+    run.store.save("owners", tile, {"owners": owners, "nuclei": nuclei})
+
+
+def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
+    """Do all passes over the tiles that show anything."""
+    run_tiles(look_at_tile, [tile for tile in tiles if not store.has("tiles", tile)], "regions")
+    finder, shown = open_run(str(store.out)).finder, set(tiles)
+    for name, act, structure in (
+        ("background", find_background, SIDES),
+        ("filled", find_filled, SIDES),
+        ("clumps", find_clumps, CORNERS),
+    ):
+        if store.has("stitched", name):
+            continue
+        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], "stitching")
+        found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]
+        arrays: dict[str, NDArray[Any]] = {
+            "starts": found.starts,
+            "member": found.member,
+            "areas": found.areas,
+            "boxes": found.boxes,
+        }
+        if name == "background":
+            arrays["chosen"] = found.areas < int(finder.max_hole_area) + 1
+        elif name == "filled":
+            arrays["chosen"] = found.areas >= finder.min_clump_area
+        store.save("stitched", name, arrays)
+    if store.has("stitched", "pieces"):
+        return
+    run_tiles(number_clumps, tiles, "numbering")
+    run_tiles(count_nuclei, tiles, "numbering")
+    _cut_clumps(store, tiles)
+    run_tiles(own_tile_spots, tiles, "numbering")
+    store.save("stitched", "pieces", {"done": np.array(True)})
+
+
+def _cut_clumps(store: Store, tiles: list[int]) -> None:
+    """Cut the clumps that are above the limits."""
+    run = open_run(str(store.out))
+    found, limits = run.load_stitched("clumps"), store.record.options.limits
+    members = [store.load("nuclei", tile) for tile in tiles]
+    at = np.concatenate([np.empty(0, np.int64), *(part["clumps"] for part in members)])
+    places = np.concatenate([np.empty((0, 2), np.int64), *(part["places"] for part in members)])
+    counts = np.bincount(at, minlength=len(found.areas) + 1)
+    first = len(found.areas) + 1
+    numbers, firsts = [], []
+    for number in range(1, len(found.areas) + 1):
+        extent = Box(*found.boxes[number - 1].tolist())
+        if limits.hold(extent, int(counts[number])):
+            continue
+        own = places[at == number]
+        own = own[np.lexsort((own[:, 1], own[:, 0]))]
+        cut = make_cut(_read_mask(store, extent, number), extent, own, limits, first)
+        store.save("cuts", number, {"extent": np.array(extent), "parts": cut.parts, "first": np.array(first)})
+        numbers.append(number)
+        firsts.append(first)
+        first += len(cut)
+    store.save("stitched", "cuts", {"clumps": np.array(numbers, np.int64), "firsts": np.array(firsts, np.int64)})
+
+
+def _read_mask(store: Store, extent: Box, number: int) -> NDArray[np.bool_]:
+    """Mask of one clump, tile by tile, so that the numbers of a large one are never all in memory."""
+    mask = np.zeros(extent.shape, np.bool_)
+    for tile in store.grid.find_meeting(extent):
+        part = store.grid.box(tile).meet(extent)
+        mask[part.within(extent)] = store.read_numbers(part) == number
+    return mask
+
+
+def _around(spots: Spots, box: Box) -> Box:
+    """Box that holds a tile and all its spots."""
+    if not len(spots):
+        return box
+    low, high = spots.boxes[:, :2].min(axis=0), spots.boxes[:, 2:].max(axis=0)
+    return Box(*np.minimum(low, box[:2]).tolist(), *np.maximum(high, box[2:]).tolist())
+
+
+def _read(store: Store, name: str, tile: int) -> NDArray[np.bool_]:
+    return np.asarray(store.arrays[name][store.grid.box(tile).slices]) > 0
+
+
+def _save_pieces(store: Store, name: str, tile: int, mask: NDArray[np.bool_], structure: NDArray[np.int_]) -> None:
+    box = store.grid.box(tile)
+    _, found = find_pieces(mask, (box.top, box.left), structure)
+    store.save(name, tile, vars(found))
+
+
+def _load_pieces(store: Store, name: str, tile: int, shown: set[int]) -> TilePieces:
+    """Pieces of a tile; one that shows nothing is background as a whole."""
+    if tile in shown:
+        return TilePieces(**store.load(name, tile))
+    box = store.grid.box(tile)
+    mask = np.full(box.shape, name == "background", np.bool_)
+    return find_pieces(mask, (box.top, box.left), SIDES)[1]

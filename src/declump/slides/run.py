@@ -1,0 +1,306 @@
+"""A run over a slide: record, regions, cells, results; taken up where it stopped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from declump._files import check_free, check_links, remove_drafts, write_atomically
+from declump._locks import hold_folder
+from declump.batch.image import GIVEN, as_text
+from declump.batch.resources import BASE, free_memory, usable_cores
+from declump.evidence.proposals import find_reach
+from declump.io.slide_results import FILE as CELLS_FILE
+from declump.io.slide_results import open_slide_result
+from declump.records.statistics import ImageStatistics
+from declump.slides.cells import JobPlan, describe_left, make_plan, solve
+from declump.slides.gathering import Gathered, gather
+from declump.slides.geojson import write_geojson
+from declump.slides.labels import write_labels
+from declump.slides.opened import open_run
+from declump.slides.options import SlideOptions
+from declump.slides.overview import write_overview
+from declump.slides.readers import Slide, open_slide
+from declump.slides.record import FILE, SlideRecord, digest_slide, find_slide_statistics
+from declump.slides.regions import find_all_clumps
+from declump.slides.store import WORK, Store
+from declump.slides.tables import write_geoparquet, write_others, write_parquet
+from declump.slides.workers import do_all, open_cluster
+
+FORMATS = {
+    "geojson": "cells.geojson.gz",
+    "geoparquet": "cells.geo.parquet",
+    "zarr": "cells.ome.zarr",
+    "png": "overview.png",
+}
+"""What is written beside ``cells.parquet``, by name."""
+DEFAULT_FORMATS = ("geojson", "png")
+OTHERS_FILE, SUMMARY_FILE = "others.parquet", "summary.json"
+BYTES_A_PIXEL = 150
+"""Memory at the height of a tile or of a clump, for each pixel of its window."""
+
+Tell = Callable[[str, int, int, int], None]
+"""Called with a stage, how many of its tasks are done and in all, and the cells found so far."""
+
+
+@dataclass(frozen=True)
+class SlideOutcome:
+    """What became of a slide.
+
+    Attributes
+    ----------
+    record : SlideRecord
+    cells, clumps, cut, jobs : int
+        Numbers of cells, of clumps, of clumps that were cut, and of jobs.
+    files : tuple of Path
+    """
+
+    record: SlideRecord
+    cells: int
+    clumps: int
+    cut: int
+    jobs: int
+    files: tuple[Path, ...]
+
+
+def segment_slide(
+    slide: str | Path,
+    out: str | Path,
+    options: SlideOptions | None = None,
+    *,
+    chosen: Mapping[str, Any] | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    dashboard: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    begin: Callable[[SlideRecord, int, int], None] | None = None,
+    progress: Tell | None = None,
+) -> SlideOutcome:
+    """Find every cell of a slide that may be larger than the memory.
+
+    The files are the same whatever the number of workers and the size of the tiles, and whether the run was killed and
+    taken up again.
+
+    Parameters
+    ----------
+    slide : str or Path
+        See :func:`declump.slides.open_slide`.
+    out : str or Path
+        Folder of the results.
+    options : SlideOptions, optional
+    chosen : mapping of str to float, optional
+        Values of the statistics of the slide (:class:`declump.ImageStatistics`) that go before those found in samples
+        of it. With all of them no sample is looked at.
+    formats : sequence of str
+        Names in ``FORMATS``, beside ``cells.parquet``.
+    workers : int, optional
+        Processes; by default as many as there are cores, and memory for.
+    scheduler : str, optional
+        Address of a Dask cluster that is to do the work.
+    dashboard : bool
+        Whether Dask's dashboard is served.
+    resume, overwrite : bool
+        Whether a run in the folder is taken up, or replaced.
+    begin : callable, optional
+        Called with the record, the number of workers and the bytes that each needs, before the work.
+    progress : callable, optional
+        Called as tasks are done.
+
+    Raises
+    ------
+    FileExistsError, PermissionError, BlockingIOError
+        If there is a run in the folder, or it cannot be written to, or another run writes into it.
+    ValueError
+        If the slide cannot be read, an option is wrong, or a run with other options is to be taken up.
+    """
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown:
+        raise ValueError(f"a slide is written as {', '.join(FORMATS)}; there is no format {unknown[0]!r}")
+    out, path, options = Path(out), Path(slide).absolute(), options or SlideOptions()
+    check_free(out, overwrite=True)
+    opened = open_slide(path, options.level)
+    if not (out / FILE).is_file() and not overwrite:
+        check_free(out)
+    with hold_folder(out):
+        check_links(out, [FILE, WORK, CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()])
+        record = _begin(path, opened, out, options, chosen or {}, resume=resume, overwrite=overwrite)
+        store = Store(out, record)
+        needed = memory_for(store)
+        count = _choose_workers(needed) if workers is None else workers
+        if begin:
+            begin(record, count, needed)
+        store.create_arrays()
+        with open_cluster(count, scheduler=scheduler, dashboard=dashboard) as client:
+            return _run(store, opened, client, tuple(formats), progress or (lambda *_: None))
+
+
+def memory_for(store: Store) -> int:
+    """Bytes that a worker needs at most: for a tile with what is round it, or for the largest clump that is not cut."""
+    run = open_run(str(store.out))
+    tile = run.record.options.tile + 2 * (run.finder.margin + int(6 * run.finder.diameter))
+    reach = find_reach(run.record.options.cells.rays, run.record.statistics.diameter)
+    clump = run.record.options.max_side + 2 * reach
+    height, width = run.record.shape
+    largest = max(min(tile, height) * min(tile, width), min(clump, height) * min(clump, width))
+    return BASE + BYTES_A_PIXEL * largest
+
+
+def _choose_workers(needed: int) -> int:
+    free = free_memory()
+    fit = usable_cores() if free is None else free // needed
+    return max(min(usable_cores(), fit), 1)
+
+
+def _begin(
+    path: Path,
+    slide: Slide,
+    out: Path,
+    options: SlideOptions,
+    chosen: Mapping[str, Any],
+    *,
+    resume: bool,
+    overwrite: bool,
+) -> SlideRecord:
+    """Take up the record in the folder, or make one."""
+    content = digest_slide(path)
+    if (out / FILE).is_file() and not overwrite:
+        if not resume:
+            raise FileExistsError(f"the folder {out} holds a run already; resume it, overwrite it, or give another")
+        earlier = SlideRecord.read(out)
+        remove_drafts(out)
+        given = ImageStatistics.from_record({**earlier.statistics.to_record(), **chosen})
+        same = replace(earlier, slide=str(path), content=content, options=options, statistics=given)
+        same = replace(same, models=options.cells.model_digests())
+        if same.digest != earlier.digest or same.options.tile != earlier.options.tile:
+            what = _find_difference(same.to_json(), earlier.to_json())
+            raise ValueError(f"the run in {out} was another: {what}; give the same to resume it, or overwrite it")
+        if same != earlier:
+            same.write(out)
+        return same
+    if overwrite:
+        _remove_run(out)
+    told = slide.pixel_size
+    size, origin = (options.cells.pixel_size, GIVEN) if options.cells.pixel_size is not None else told or (None, None)
+    values = {"pixel_size": size, **chosen}
+    names = {field.name for field in fields(ImageStatistics)}
+    if set(values) != names:
+        values = {**find_slide_statistics(slide, options, size).to_record(), **values}
+    found = ImageStatistics.from_record(values)
+    record = SlideRecord(str(path), content, slide.shape, found, options, options.cells.model_digests(), origin)
+    out.mkdir(parents=True, exist_ok=True)
+    record.write(out)
+    return record
+
+
+def _find_difference(now: dict[str, Any], then: dict[str, Any], place: str = "") -> str:
+    """Say in which value two records differ."""
+    for name, value in now.items():
+        other = then.get(name)
+        if isinstance(value, dict) and isinstance(other, dict) and value != other:
+            return _find_difference(value, other, f"{place}{name}.")
+        if value != other and name != "slide":
+            return f"{place}{name} was {other!r}, now {value!r}"
+    return "something has changed"
+
+
+def _remove_run(out: Path) -> None:
+    """Take away what an earlier run left, and nothing else."""
+    (out / FILE).unlink(missing_ok=True)
+    for name in (WORK, *FORMATS.values()):
+        if (out / name).is_dir():
+            shutil.rmtree(out / name)
+    for name in (CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()):
+        (out / name).unlink(missing_ok=True)
+
+
+def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], progress: Tell) -> SlideOutcome:
+    thumbnail = slide.read_thumbnail()
+    tiles = store.grid.find_filled(thumbnail, store.record.statistics.exposure)
+    out = str(store.out)
+
+    def run_tiles(act: Callable[[str, int], Any], chosen: list[int], stage: str) -> None:
+        done = 0
+
+        def count(_: Any) -> None:
+            nonlocal done
+            done += 1
+            progress(stage, done, len(chosen), 0)
+
+        do_all(client, act, [(out, tile) for tile in chosen], count)
+
+    find_all_clumps(store, tiles, run_tiles)
+    plan = make_plan(store, tiles)
+    _solve_all(store, plan, client, progress)
+    cells = gather(store, plan)
+    progress("writing", 0, 1, len(cells))
+    files = _write(store, cells, plan, tiles, thumbnail, formats)
+    pieces = open_run(out).load_pieces()
+    outcome = SlideOutcome(store.record, len(cells), pieces.count, len(pieces.cuts), len(plan), files)
+    progress("writing", 1, 1, len(cells))
+    return outcome
+
+
+def _solve_all(store: Store, plan: JobPlan, client: Any, progress: Tell) -> None:
+    left = [job for job in range(len(plan)) if not store.has("cells", plan.names[job])]
+    done, found = len(plan) - len(left), 0
+    progress("cells", done, len(plan), 0)
+
+    def count(cells: int) -> None:
+        nonlocal done, found
+        done, found = done + 1, found + cells
+        progress("cells", done, len(plan), found)
+
+    # Large jobs first, so that no worker is left with one in the end.
+    left.sort(key=lambda job: (-plan.count_nuclei(job) // 50, job))
+    tasks = []
+    for job in left:
+        first, last = plan.starts[job], plan.starts[job + 1]
+        tasks.append(
+            (str(store.out), plan.names[job], plan.pieces[first:last].tolist(), plan.extents[first:last].tolist())
+        )
+    do_all(client, solve, tasks, count)
+
+
+def _write(
+    store: Store, cells: Gathered, plan: JobPlan, tiles: list[int], thumbnail: Any, formats: tuple[str, ...]
+) -> tuple[Path, ...]:
+    out = store.out
+    files = [out / CELLS_FILE, out / OTHERS_FILE, out / SUMMARY_FILE]
+    write_parquet(cells, out / CELLS_FILE)
+    others = describe_left(store, tiles, plan.pieces)
+    found = [store.load("cells", name) for name in plan.names]
+    every = {
+        name: np.concatenate([values, *(content[f"others_{name}"] for content in found)])
+        for name, values in others.items()
+    }
+    write_others(every, out / OTHERS_FILE)
+    for name in formats:
+        path = out / FORMATS[name]
+        if name == "geojson":
+            write_geojson(cells, path)
+        elif name == "geoparquet":
+            write_geoparquet(cells, path)
+        elif name == "zarr":
+            write_labels(open_slide_result(out), path)
+        else:
+            write_overview(cells, thumbnail, path)
+        files.append(path)
+    pieces = open_run(str(out)).load_pieces()
+    unseen = sum(not store.load("tiles", tile)["whole"] for tile in tiles)
+    summary = {
+        "cells": len(cells),
+        "clumps": pieces.count,
+        "clumps_cut": len(pieces.cuts),
+        "others": len(every["areas"]),
+        "tiles_with_spots_too_large": unseen,
+        "record": store.record.digest,
+    }
+    write_atomically(out / SUMMARY_FILE, as_text(summary))
+    return tuple(files)

@@ -1,0 +1,124 @@
+"""Where the work of a run over a slide lies: a folder of files that are whole or not there.
+
+A file that is in place is done: that is the ledger of the run, whatever became of its processes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump._files import write_atomically
+from declump.records.boxes import Box
+from declump.records.spots import Spots
+from declump.slides.grid import Grid
+from declump.slides.readers import import_library
+from declump.slides.record import SlideRecord
+
+WORK = "work"
+CLUMP, FILLED, CLEAN, NUMBERS = "clump", "filled", "clean", "numbers"
+"""Arrays of the Zarr store: where the network sees any cell, the same without holes and without specks, and the numbers
+of clumps."""
+KEPT_TILES = 32
+"""Tiles whose spots a worker keeps: one clump after the other lies near them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """The work of one run.
+
+    Attributes
+    ----------
+    out : Path
+        Folder of the results.
+    record : SlideRecord
+    """
+
+    out: Path
+    record: SlideRecord
+
+    @property
+    def grid(self) -> Grid:
+        """The tiles."""
+        return Grid(self.record.shape, self.record.options.tile)
+
+    @property
+    def work(self) -> Path:
+        """Folder of the work; another tile size has another."""
+        return self.out / WORK
+
+    def path(self, kind: str, name: str | int) -> Path:
+        """Where a file of a kind of work lies."""
+        return self.work / kind / f"{name}.npz"
+
+    def has(self, kind: str, name: str | int) -> bool:
+        """Whether a piece of work is done."""
+        return self.path(kind, name).is_file()
+
+    def save(self, kind: str, name: str | int, arrays: Mapping[str, Any]) -> None:
+        """Put a piece of work into place, whole; the same arrays give the same bytes."""
+        path = self.path(kind, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = io.BytesIO()
+        np.savez(content, **arrays)
+        write_atomically(path, content.getvalue())
+
+    def load(self, kind: str, name: str | int) -> dict[str, NDArray[Any]]:
+        """Read a piece of work."""
+        with np.load(self.path(kind, name), allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+
+    def create_arrays(self) -> None:
+        """Make the Zarr store, if it is not there."""
+        zarr = import_library("zarr")
+        group = zarr.open_group(self.work / "regions.zarr", mode="a")
+        side = self.record.options.tile
+        for name, kind in ((CLUMP, "uint8"), (FILLED, "uint8"), (CLEAN, "uint8"), (NUMBERS, "uint32")):
+            if name not in group:
+                group.create_array(name, shape=self.record.shape, chunks=(side, side), dtype=kind, fill_value=0)
+
+    @cached_property
+    def arrays(self) -> Any:
+        """The Zarr store."""
+        return import_library("zarr").open_group(self.work / "regions.zarr", mode="r+")
+
+    def read_numbers(self, box: Box) -> NDArray[np.uint32]:
+        """Numbers of clumps in a box."""
+        return np.asarray(self.arrays[NUMBERS][box.slices])
+
+    def load_spots(self, box: Box) -> tuple[Spots, NDArray[np.int64], NDArray[np.bool_]]:
+        """Spots that may meet a box, in their order, the piece that each belongs to, and whether it is a nucleus."""
+        parts, owners, nuclei = [], [], []
+        # A spot belongs to the tile it begins in, and reaches down and to both sides of it.
+        reach = min(self.record.options.tile, 1024)
+        for tile in self.grid.find_meeting(box.grow(reach, self.record.shape)):
+            if self.has("tiles", tile):
+                spots, owner, nucleus = _load_owned(self, tile)
+                near = spots.meet(box)
+                parts.append(spots.choose(near))
+                owners.append(owner[near])
+                nuclei.append(nucleus[near])
+        if not parts:
+            return Spots.join([]), np.empty(0, np.int64), np.empty(0, np.bool_)
+        every = Spots(
+            np.concatenate([part.boxes for part in parts]),
+            [mask for part in parts for mask in part.masks],
+            np.concatenate([part.probability for part in parts]),
+            np.concatenate([part.light for part in parts]),
+        )
+        order = np.lexsort(every.first_pixels.T[::-1])
+        return every.choose(order), np.concatenate(owners)[order], np.concatenate(nuclei)[order]
+
+
+@lru_cache(maxsize=KEPT_TILES)
+def _load_owned(store: Store, tile: int) -> tuple[Spots, NDArray[np.int64], NDArray[np.bool_]]:
+    """Spots of a tile, the pieces that they belong to, and whether they are nuclei."""
+    owned = store.load("owners", tile)
+    return Spots.from_arrays(store.load("tiles", tile)), owned["owners"], owned["nuclei"]

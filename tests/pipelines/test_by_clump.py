@@ -1,0 +1,54 @@
+"""With the statistics of an image every clump is segmented by itself: a part of an image gives what the whole gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import declump
+from declump import simulate
+from declump.pipelines.by_clump import segment_by_clump
+from declump.pipelines.cutting import Limits
+from declump.pipelines.stages import CellOptions
+from declump.regions import RegionOptions
+
+SMEAR = simulate.smear((640, 768), cells=14, clumps=5, rng=3)
+KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 350.0, 358.6, 11126.0)
+
+
+@pytest.fixture(scope="module")
+def whole() -> declump.Segmentation:
+    return declump.segment(SMEAR.image, statistics=KNOWN)
+
+
+def test_cells_are_found_as_well_as_without_statistics(whole: declump.Segmentation) -> None:
+    plain = declump.segment(SMEAR.image)
+    assert declump.score(SMEAR.cells, whole.masks).dice_all > declump.score(SMEAR.cells, plain.masks).dice_all - 0.03
+    assert whole.nuclei is not None and whole.nuclei.max() == len(whole) and whole.nucleus_probability is not None
+    assert len(whole.clumps) == whole.clump.max() + 1 and whole.others is not None
+
+
+def test_a_part_gives_what_the_whole_gives(whole: declump.Segmentation) -> None:
+    # It shows the clump at the top whole, with all that is looked at round it.
+    part = declump.segment(SMEAR.image[:448, 48:], statistics=KNOWN)
+    known = {tuple(seed): radii.tobytes() for seed, radii in zip(whole.seeds, whole.radii, strict=True)}
+    told = {tuple(seed + np.array([0, 48])): r.tobytes() for seed, r in zip(part.seeds, part.radii, strict=True)}
+    at_top = [seed for seed in known if seed[0] < 200 and 250 < seed[1] < 560]
+    assert len(at_top) == 3 and all(told[seed] == known[seed] for seed in at_top)
+
+
+def test_a_clump_above_the_limits_is_cut(whole: declump.Segmentation) -> None:
+    cut = segment_by_clump(
+        SMEAR.image, RegionOptions(), CellOptions.from_names(), KNOWN, limits=Limits(cells=4, side=3072)
+    )
+    assert abs(len(cut) - len(whole)) <= 2 and len(cut.clumps) == len(whole.clumps)
+    kept = {radii.tobytes() for radii in whole.radii} & {radii.tobytes() for radii in cut.radii}
+    assert 4 <= len(kept) < len(whole)  # clumps within the limits are as they were
+
+
+def test_what_needs_the_whole_image_is_refused() -> None:
+    for wrong in ({"regions": "classical"}, {"judge": "none"}, {"evidence": "layers"}):
+        with pytest.raises(ValueError, match="need"):
+            declump.segment(SMEAR.image, statistics=KNOWN, **wrong)
+    with pytest.raises(ValueError, match="give one of both"):
+        declump.segment(SMEAR.image, statistics=KNOWN, regions=declump.Regions(SMEAR.clump, SMEAR.nuclei.any(axis=0)))

@@ -1,0 +1,152 @@
+"""A slide gives what the whole image gives, however it is divided, interrupted and taken up again."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+import declump
+from declump import simulate
+from declump.io import open_slide_result
+from declump.slides import FORMATS, SlideOptions, segment_slide
+from declump.slides.cells import quantise
+from declump.slides.record import SlideRecord
+from declump.slides.store import Store
+
+SMEAR = simulate.smear((640, 768), cells=14, clumps=5, rng=3)
+KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 350.0, 358.6, 11126.0)
+
+
+@pytest.fixture(scope="module")
+def slide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("slide") / "slide.png"
+    iio.imwrite(path, SMEAR.image)
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(slide: Path) -> Path:
+    """Results of the slide in all formats, in small tiles."""
+    out = slide.parent / "done"
+    segment_slide(slide, out, SlideOptions(tile=320), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
+    return out
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(out).as_posix(): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.relative_to(out).parts[0] not in ("work", "record.json")
+    }
+
+
+def test_a_slide_gives_what_the_whole_image_gives(done: Path) -> None:
+    whole, cells = declump.segment(SMEAR.image, statistics=KNOWN), open_slide_result(done).read_window()
+    order, other = (np.lexsort(seeds.T) for seeds in (whole.seeds, cells.seeds))
+    np.testing.assert_array_equal(whole.seeds[order], cells.seeds[other])
+    np.testing.assert_array_equal(quantise(whole.radii[order]) / 16, cells.radii[other])
+    probability = np.asarray(whole.nucleus_probability)[order]
+    np.testing.assert_allclose(cells.columns["nucleus_probability"][other], probability, rtol=1e-6)
+    assert not cells.columns["at_cut"].any()
+
+
+def test_another_tiling_gives_the_same_files(slide: Path, done: Path, tmp_path: Path) -> None:
+    segment_slide(slide, tmp_path, SlideOptions(tile=768), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
+    assert files(tmp_path).keys() == files(done).keys()
+    assert [name for name, content in files(tmp_path).items() if content != files(done)[name]] == []
+
+
+def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes(slide: Path, done: Path, tmp_path: Path) -> None:
+    segment_slide(slide, tmp_path, SlideOptions(tile=320), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
+    store = Store(tmp_path, SlideRecord.read(tmp_path))
+    for kind, name in (("tiles", 3), ("stitched", "filled"), ("stitched", "pieces")):
+        store.path(kind, name).unlink()
+    (tmp_path / "cells.parquet").unlink()
+    jobs = list((tmp_path / "work" / "cells").iterdir())
+    jobs[0].unlink()
+    (tmp_path / ".declump-1-cells.parquet").write_bytes(b"half")
+    with pytest.raises(FileExistsError, match="resume it"):
+        segment_slide(slide, tmp_path, SlideOptions(tile=320), workers=0)
+    segment_slide(slide, tmp_path, SlideOptions(tile=320), formats=tuple(FORMATS), workers=0, resume=True)
+    assert files(tmp_path) == files(done)
+    with pytest.raises(ValueError, match=r"options\.max_cells was 200, now 10"):
+        segment_slide(slide, tmp_path, SlideOptions(tile=320, max_cells=10), workers=0, resume=True)
+
+
+def test_every_clump_is_once_in_the_ledger(done: Path) -> None:
+    store = Store(done, SlideRecord.read(done))
+    solved = [
+        number for path in (done / "work" / "cells").iterdir() for number in store.load("cells", path.stem)["solved"]
+    ]
+    assert len(solved) == len(set(solved)) > 0
+
+
+def test_the_results_are_what_other_programs_read(done: Path) -> None:
+    import shapely
+    import zarr
+    from pyarrow import parquet
+
+    cells = open_slide_result(done)
+    collection = json.loads(gzip.decompress((done / "cells.geojson.gz").read_bytes()))
+    assert len(collection["features"]) == len(cells) == 14
+    whole = cells.read_window()
+    areas = {str(number): area for number, area in zip(whole.ids, whole.columns["area_px2"], strict=True)}
+    for feature in collection["features"]:
+        shape = shapely.geometry.shape(feature["geometry"])
+        assert shape.area == pytest.approx(areas[feature["properties"]["name"]], rel=0.01)
+        assert shapely.geometry.shape(feature["nucleusGeometry"]).area > 50
+    table = parquet.read_table(done / "cells.geo.parquet")
+    told = json.loads(table.schema.metadata[b"geo"])
+    assert told["columns"]["geometry"]["crs"] is None
+    shapes = shapely.from_wkb(table["geometry"].to_numpy())
+    np.testing.assert_allclose(shapely.area(shapes), table["area_px2"].to_numpy(), rtol=0.01)
+    labels = zarr.open_group(done / "cells.ome.zarr", mode="r")["labels"]
+    planes = [np.asarray(labels[name]["0"]) for name in labels.attrs["labels"]]
+    for number, area in areas.items():
+        (pixels,) = {int((plane == int(number)).sum()) for plane in planes if (plane == int(number)).any()}
+        inside = whole.columns["area_in_image_px2"][whole.ids == int(number)][0]
+        assert pixels == pytest.approx(inside, rel=0.01) and area > 0
+
+
+def test_a_window_has_the_cells_that_touch_it(done: Path) -> None:
+    result = open_slide_result(done)
+    every, window = result.read_window(), result.read_window(0, 250, 200, 560, columns=("area_px2",))
+    touching = [
+        number
+        for number, mask in zip(every.ids, every.to_segmentation().masks, strict=True)
+        if mask[:200, 250:560].any()
+    ]
+    assert set(touching) <= set(window.ids.tolist()) and len(window) < len(every)
+    assert "area_px2" in window.columns and "perimeter_px" not in window.columns
+    with pytest.raises(ValueError, match="has no column 'colour'"):
+        result.read_window(columns=("colour",))
+
+
+def test_clumps_above_the_limits_are_cut_as_in_memory_and_their_cells_are_told(slide: Path, tmp_path: Path) -> None:
+    options = SlideOptions(tile=512, max_cells=4)
+    outcome = segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=(), workers=0)
+    cells = open_slide_result(tmp_path).read_window()
+    assert outcome.cut == 1 and 0 < cells.columns["at_cut"].sum() < len(cells)
+
+
+def test_a_slide_without_cells_has_empty_results(tmp_path: Path) -> None:
+    iio.imwrite(tmp_path / "empty.png", np.full((300, 400, 3), 230, np.uint8))
+    outcome = segment_slide(tmp_path / "empty.png", tmp_path / "out", formats=tuple(FORMATS), workers=0)
+    assert outcome.cells == 0 and len(open_slide_result(tmp_path / "out").read_window()) == 0
+
+
+def test_a_full_disk_loses_nothing(slide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device", "cells.npz")
+
+    options = SlideOptions(tile=768)
+    with monkeypatch.context() as context:
+        context.setattr("declump.slides.store.write_atomically", fail)
+        with pytest.raises(OSError, match="No space left"):
+            segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=(), workers=0)
+    assert segment_slide(slide, tmp_path, options, formats=(), workers=0, resume=True).cells == 14
