@@ -1,19 +1,22 @@
 """Speed on one core, after compilation; two things are always compared in one run.
 
-    make bench            or            python benchmarks/speed.py --data ../shared/data
+    make bench            or            python benchmarks/speed.py --data ../shared/data --parts peers memory
 
-Real frames are used where they are found, simulated ones elsewhere. The process is pinned to one core.
+Real frames are used where they are found, simulated ones elsewhere. The process is pinned to one core. Times are
+processor seconds of this one thread, so that what else the machine does counts little; on a quiet one they are those of
+the clock. StarDist and Cellpose are timed by a Python that has them (``--peers``, or the variable PEERS).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,14 +33,16 @@ from declump.evidence.proposals import propose_rays  # noqa: E402
 from declump.io import FORMATS  # noqa: E402
 from pages import ROOT, commit, replace_part  # noqa: E402
 
+PARTS = ("cells", "chan-vese", "growth", "stages", "peers", "memory", "export", "start")
+
 
 def seconds(task: Any, repeats: int = 5) -> float:
     task()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         task()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return float(np.median(times))
 
 
@@ -98,15 +103,63 @@ def whole_images(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
         whole = seconds(lambda image=image: declump.segment(image), repeats=3)
         told = "regions {:.2f}, rays {:.2f}, evolution {:.2f}, measurements {:.2f}".format(*parts)
         yield f"  {name:12} {len(result):3} cells  {told}; segment as a whole {whole:.2f} (target: 5)"
+
+
+SEGMENT_ONCE = """
+import sys, time
+start, processor = time.perf_counter(), time.process_time()
+import declump, numpy, pathlib
+image = numpy.load(sys.argv[1])
+found = len(declump.segment(image))
+peak = pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
+print(found, peak, time.process_time() - processor, time.perf_counter() - start)
+"""
+"""A process of its own that segments one image: cells, peak memory in kB, processor seconds, seconds."""
+
+
+def pixels(images: list[tuple[str, np.ndarray]], sides: Sequence[int]) -> Iterator[str]:
+    yield "one image in a process of its own, start and all: by its number of pixels (a real frame cut out or repeated)"
+    frame, base = images[1][1], None
     with tempfile.TemporaryDirectory() as folder:
-        np.save(f"{folder}/image.npy", images[0][1])
-        code = (
-            f"import declump, numpy, pathlib; declump.segment(numpy.load('{folder}/image.npy')); "
-            "print(pathlib.Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])"
-        )
-        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        peak = float(told) / 1024
-    yield f"  peak memory of a process that segments {images[0][0]}: {peak:.0f} MB (target: < 1000)"
+        for side in sides:
+            times = -(-side // frame.shape[0])
+            image = np.tile(frame, (times, times, *(1 for _ in frame.shape[2:])))[:side, :side]
+            np.save(f"{folder}/image.npy", image)
+            command = [sys.executable, "-c", SEGMENT_ONCE, f"{folder}/image.npy"]
+            told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            each = float(told[2]) / (side**2 / 1e6)
+            base = base or each
+            yield (
+                f"  {side:5} x {side:<5} {int(told[0]):5} cells  {float(told[2]):7.1f} s, {each:5.2f} s a megapixel, "
+                f"peak {float(told[1]) / 1024:5.0f} MB"
+            )
+    yield "  targets: 600 MB for 1024 x 1024, 1500 MB for 4096 x 4096"
+
+
+def against_peers(images: list[tuple[str, np.ndarray, np.ndarray]], python: str | None) -> Iterator[str]:
+    yield "a 1024 x 1024 frame, against StarDist (2D, 32 rays, grid 2) and Cellpose, random weights; processor seconds"
+    for name, image, cells in images:
+        ours = seconds(lambda image=image: declump.segment(image), repeats=3)
+        yield f"  {name:12} declump.segment                     {ours:.2f}"
+        if python is None:
+            yield "  (no Python with StarDist or Cellpose was named: --peers)"
+            continue
+        labels = np.zeros(cells.shape[1:], np.int32)
+        for number, cell in enumerate(cells, start=1):
+            labels[cell & (labels == 0)] = number
+        with tempfile.TemporaryDirectory() as folder:
+            shown = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
+            np.savez(f"{folder}/frame.npz", image=shown, labels=labels)
+            script = str(ROOT / "benchmarks" / "peers.py")
+            environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+            command = [python, script, f"{folder}/frame.npz"]
+            told = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        found = json.loads(told.splitlines()[-1])
+        for peer, figures in found.items():
+            yield f"  {name:12} {peer:35} {figures.get('processor seconds', float('nan')):.2f}"
+        theirs = sum(value["processor seconds"] for peer, value in found.items() if peer.startswith("StarDist"))
+        if theirs:
+            yield f"  {name:12} ratio of declump to StarDist: {ours / theirs:.2f} (target: <= 1)"
 
 
 def export(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
@@ -144,26 +197,40 @@ def start_up() -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/results.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/performance.md")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure; by default all")
+    parser.add_argument("--peers", default=os.environ.get("PEERS"), help="a Python that has StarDist or Cellpose")
+    parser.add_argument("--sides", type=int, nargs="+", default=[512, 1024, 2048, 4096, 8192])
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     folder = options.data / "isbi2015"
     if folder.is_dir():
-        read = [(image.name, image.image, image.clump, image.seeds) for image in isbi2015.read(folder)]
+        read = [(one.name, one.image, one.clump, one.seeds, one.cells) for one in isbi2015.read(folder)]
     else:
         print(f"(no {folder}: simulated frames instead)")
         smears = [simulate.smear((1024, 1024), cells=40, rng=seed) for seed in range(4)]
-        read = [(f"simulated {index}", smear.image, smear.clump, smear.seeds) for index, smear in enumerate(smears)]
-    frames = [(name, clump, seeds) for name, _, clump, seeds in read]
-    images = [(name, image) for name, image, _, _ in read[:4]]
-    lines = [f"`make bench` at commit {commit()}, {model()}", "", "```text"]
-    for part in (per_cell(frames), against_chan_vese(), growth(), whole_images(images), export(images), start_up()):
-        for text in (*part, ""):
+        read = [(f"simulated {place}", one.image, one.clump, one.seeds, one.cells) for place, one in enumerate(smears)]
+    frames = [(name, clump, seeds) for name, _, clump, seeds, _ in read]
+    images = [(name, image) for name, image, _, _, _ in read[:4]]
+    parts = {
+        "cells": lambda: per_cell(frames),
+        "chan-vese": against_chan_vese,
+        "growth": growth,
+        "stages": lambda: whole_images(images),
+        "peers": lambda: against_peers([(name, image, cells) for name, image, _, _, cells in read[1:2]], options.peers),
+        "memory": lambda: pixels(images, options.sides),
+        "export": lambda: export(images),
+        "start": start_up,
+    }
+    for name in options.parts:
+        lines = [f"`python benchmarks/speed.py --parts {name}` at commit {commit()}, {model()}", "", "```text"]
+        for text in parts[name]():
             print(text, flush=True)
             lines.append(text)
-    if options.write:
-        replace_part("docs/results.md", "speed", "\n".join([*lines[:-1], "```"]))
+        print(flush=True)
+        if options.write:
+            replace_part("docs/performance.md", name, "\n".join([*lines, "```"]))
 
 
 def model() -> str:

@@ -27,6 +27,8 @@ OPSET = 17
 """Version of the operators that models are written with."""
 ARCHITECTURE_ENTRY = "architecture"
 """Entry of a card: which region network it is; a card without it means declump's own."""
+ORIGINAL_ENTRY = "8 bits of"
+"""Entry of a card of a network in 8 bits: digest of the file that it was made of."""
 PUBLISHED = "paper"
 """Architecture of the network that the paper describes, which answers with classes alone."""
 
@@ -67,9 +69,15 @@ class Model:
         if not fits or any(size not in (None, own) for size, own in zip(sizes, inputs[0].shape[1:], strict=True)):
             raise ValueError(f"{self.path} is not a {self.kind} that declump wrote: its inputs and outputs are others")
 
-    def run(self, image: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Give the network's output for one input, without the axis of the batch."""
-        (output,) = self.session.run(None, {"image": image[None]})
+    def run(self, image: NDArray[np.float32], *, give_back: bool = False) -> NDArray[np.float32]:
+        """Give the network's output for one input, without the axis of the batch; its memory is given back if asked.
+
+        That takes time for the next input, which has to ask for it anew.
+        """
+        options = load_onnxruntime().RunOptions() if give_back else None
+        if options is not None:
+            options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        (output,) = self.session.run(None, {"image": image[None]}, options)
         answer: NDArray[np.float32] = output[0]
         return answer
 
@@ -84,6 +92,14 @@ def load_onnxruntime() -> Any:
     import onnxruntime
 
     return onnxruntime
+
+
+def load_quantisation() -> Any:
+    """Import the part of onnxruntime that writes networks in 8 bits; it needs onnx."""
+    load_onnxruntime()
+    import onnxruntime.quantization.shape_inference
+
+    return onnxruntime.quantization
 
 
 def model_path(model: str | Path, shipped: str) -> Path:
@@ -116,6 +132,8 @@ def _open(model: Path, kind: str, _content: str) -> Model:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = _threads()
+    # Else a second input of a size takes as much memory again, to save no time.
+    options.enable_mem_pattern = False
     # Waiting threads leave the cores to others.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:

@@ -17,6 +17,7 @@ from declump.evidence.windows import (
     mirror_rows,
     prepare_surroundings,
     sample_window,
+    sample_window_by_points,
 )
 
 SHAPE = (220, 260)
@@ -89,6 +90,16 @@ def test_interpolation_is_exact_on_a_plane() -> None:
     plane = (3 * ROWS - 2 * COLUMNS)[None].astype(np.float32)
     rows, columns = np.random.default_rng(0).uniform(0, 200, (2, 5, 7))
     np.testing.assert_allclose(interpolate(plane, rows, columns)[0], 3 * rows - 2 * columns, atol=1e-3)
+
+
+@given(st.integers(0, 2**31), st.floats(-30, 90), st.floats(-30, 90), st.floats(0.7, 4), st.booleans())
+def test_the_kernel_sees_what_its_twin_does(seed: int, row: float, column: float, step: float, mirrored: bool) -> None:
+    rng = np.random.default_rng(seed)
+    around = Surroundings(rng.random((4, 60, 70), dtype=np.float32), rng.integers(0, 4, (60, 70), dtype=np.int32))
+    others, view = rng.uniform(0, 60, (int(rng.integers(0, 4)), 2)), View(step, turn=1.1, mirrored=mirrored)
+    place = np.array([row, column])
+    fast, plain = (look(around, place, 1, others, view, [3]) for look in (sample_window, sample_window_by_points))
+    np.testing.assert_array_equal(fast, plain)
 
 
 @pytest.mark.parametrize("turn", [0.0, 2 * np.pi * 5 / ANGLES])

@@ -16,7 +16,7 @@ from declump._kernels.rays import fill_contour, first_exits, largest_copy, outer
 from declump._kernels.scores import sum_pixel_scores
 from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
-from declump._kernels.windows import sample_affine, sample_number
+from declump._kernels.windows import sample_affine, sample_number, sample_polar
 
 __all__ = [
     "ON_EDGE",
@@ -37,6 +37,7 @@ __all__ = [
     "predicted_decrease",
     "sample_affine",
     "sample_number",
+    "sample_polar",
     "shared_blocks",
     "soft_discrepancy",
     "sum_pixel_scores",

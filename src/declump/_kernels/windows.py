@@ -1,4 +1,4 @@
-"""Windows of an image, turned and scaled."""
+"""Windows of an image: turned and scaled, or in polar coordinates."""
 
 from __future__ import annotations
 
@@ -51,3 +51,60 @@ def sample_number(
             column = int(np.floor(corner[1] + i * steps[0, 1] + j * steps[1, 1] + 0.5))
             inside = 0 <= row < height and 0 <= column < width
             window[i, j] = 1.0 if inside and labels[row, column] == number else 0.0
+
+
+@compiled
+def sample_polar(
+    planes: NDArray[np.float32],
+    nuclei: NDArray[np.int32],
+    number: int,
+    ignored: NDArray[np.int64],
+    seed: Floats,
+    others: Floats,
+    rises: Floats,
+    runs: Floats,
+    step: float,
+    lead: float,
+    beyond: NDArray[np.float32],
+    window: NDArray[np.float32],
+) -> None:
+    """Fill a window (9, A, D) as seen from a seed; twin of :func:`declump.evidence.windows.sample_window_by_points`.
+
+    ``planes`` (4, H, W) have the values ``beyond`` (4,) outside the image; ``rises`` and ``runs`` (A,) are directions.
+    """
+    height, width = nuclei.shape
+    one = np.float32(1)
+    for angle in range(window.shape[1]):
+        for depth in range(window.shape[2]):
+            distance = step * (depth + 0.5)
+            row, column = seed[0] + rises[angle] * distance, seed[1] + runs[angle] * distance
+            nearest = np.inf
+            for other in range(others.shape[0]):
+                y, x = row - others[other, 0], column - others[other, 1]
+                nearest = min(nearest, y * y + x * x)
+            ahead = (np.sqrt(nearest) / step - (depth + 0.5)) / lead
+            window[7, angle, depth] = min(max(ahead, -1.0), 1.0)
+            window[8, angle, depth] = np.float32(depth) / np.float32(window.shape[2])
+            if not (-0.5 < row < height - 0.5 and -0.5 < column < width - 0.5):
+                for plane in range(4):
+                    window[plane, angle, depth] = beyond[plane]
+                for plane in range(4, 7):
+                    window[plane, angle, depth] = 0.0
+                continue
+            name = nuclei[
+                int(min(max(np.rint(row), 0.0), height - 1.0)), int(min(max(np.rint(column), 0.0), width - 1.0))
+            ]
+            other_nucleus = name > 0 and name != number
+            for place in range(ignored.size):
+                other_nucleus = other_nucleus and name != ignored[place]
+            window[4, angle, depth] = 1.0 if other_nucleus else 0.0
+            window[5, angle, depth] = 1.0 if name == number else 0.0
+            window[6, angle, depth] = 1.0
+            row, column = min(max(row, 0.0), height - 1.0), min(max(column, 0.0), width - 1.0)
+            top, left = int(row), int(column)
+            below, beside = min(top + 1, height - 1), min(left + 1, width - 1)
+            down, right = np.float32(row - top), np.float32(column - left)
+            for plane in range(4):
+                above = planes[plane, top, left] * (one - right) + planes[plane, top, beside] * right
+                under = planes[plane, below, left] * (one - right) + planes[plane, below, beside] * right
+                window[plane, angle, depth] = above * (one - down) + under * down

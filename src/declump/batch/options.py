@@ -125,7 +125,7 @@ class Options:
         if self.judge != "none":
             files["judge"] = model_path(self.judge, "judge.onnx")
         if "rays" in self._method.options:
-            files["rays"] = model_path(self.rays, "rays.onnx")
+            files["rays"] = model_path(self.rays, "rays-8bit.onnx")
         if "prior" in self._method.options:
             files["prior"] = find_shipped(self.prior) or Path(self.prior)
         return {name: file_digest(path) if path and path.is_file() else None for name, path in files.items()}

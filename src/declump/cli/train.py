@@ -257,6 +257,23 @@ def judge(
     typer.echo(f"model     {out}")
 
 
+@app.command()
+def quantise(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Of 'declump train regions' or 'declump train rays'.")],
+    data: Data = [],  # noqa: B006
+    *,
+    out: Model,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write a network in 8 bits: less than half the time. Its ranges come from simulated smears, and data if given."""
+    _check_free(out, overwrite)
+    declump.training.check_onnx()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    readers = [declump.datasets.read(folder) for folder in data]
+    declump.training.quantise(model, out, chain.from_iterable(readers))
+    typer.echo(f"model     {out}")
+
+
 @contextmanager
 def _follow(
     out: Path, steps: int, size: int, seed: int, start: str | None, shipped: str

@@ -47,18 +47,13 @@ def _find_owners(
     seeds: NDArray[np.float64], radii: NDArray[np.float64], probability: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Number, from 0, of the nucleus (N,) that each belongs to: its own, or the surer one of the same cell."""
-    owners = np.arange(len(seeds))
+    owners, means = np.arange(len(seeds)), radii.mean(axis=1)
     for index in np.argsort(-probability, kind="stable"):
-        for other in range(len(seeds)):
+        near = np.hypot(*(seeds - seeds[index]).T) < np.minimum(means, means[index])
+        for other in np.flatnonzero(near):
             surer = (probability[other], -other) > (probability[index], -index)
-            near = np.hypot(*(seeds[other] - seeds[index])) < min(radii[other].mean(), radii[index].mean())
             # Only to one that is on its own: three nuclei in a row are not one cell.
-            if (
-                surer
-                and near
-                and owners[other] == other
-                and iou(seeds[[index, other]], radii[[index, other]]) >= SAME_CELL
-            ):
+            if surer and owners[other] == other and iou(seeds[[index, other]], radii[[index, other]]) >= SAME_CELL:
                 owners[index] = other
                 break
     return owners

@@ -78,7 +78,7 @@ class RayProposer:
         return next(self._sample(regions, np.array([cell]), view))
 
     def _open(self, regions: Regions) -> tuple[Model, View]:
-        model = open_model(model_path(self.model, "rays.onnx"), "ray model")
+        model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
         return model, layout.view(self._find_diameter(regions, layout))
@@ -92,7 +92,7 @@ class RayProposer:
 
     def find_diameter(self, regions: Regions) -> float:
         """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
-        model = open_model(model_path(self.model, "rays.onnx"), "ray model")
+        model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
         return self._find_diameter(regions, WindowLayout.from_card(model.card))
 
     def _find_diameter(self, regions: Regions, layout: WindowLayout) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
+from declump import _kernels
 from declump.models import DIAMETER_ENTRY, NUCLEUS_DIAMETER
 from declump.regions.channels import to_channels
 from declump.regions.sampling import interpolate
@@ -164,11 +165,37 @@ def sample_window(
     (9, A, D) float32
         See ``CHANNELS``. Beyond the image there is background.
     """
+    window = np.empty((CHANNELS, view.angles, view.depths), np.float32)
+    _kernels.sample_polar(
+        around.planes,
+        around.nuclei,
+        number,
+        np.asarray(ignored, np.int64).ravel(),
+        np.asarray(seed, np.float64),
+        np.ascontiguousarray(others, np.float64),
+        *view.directions(),
+        view.step,
+        LEAD,
+        _BEYOND,
+        window,
+    )
+    return window
+
+
+def sample_window_by_points(
+    around: Surroundings,
+    seed: NDArray[np.float64],
+    number: int,
+    others: NDArray[np.float64],
+    view: View,
+    ignored: ArrayLike = (),
+) -> Floats:
+    """Look at the image from one seed: the text to read of the compiled kernel behind :func:`sample_window`."""
     height, width = around.nuclei.shape
     rows, columns = sample_points(seed, view)
     inside = (rows > -0.5) & (rows < height - 0.5) & (columns > -0.5) & (columns < width - 0.5)
     result = np.empty((CHANNELS, view.angles, view.depths), np.float32)
-    result[:4] = np.where(inside, interpolate(around.planes, rows, columns), _BEYOND)
+    result[:4] = np.where(inside, interpolate(around.planes, rows, columns), _BEYOND[:, None, None])
     nearest = np.clip(np.rint(rows), 0, height - 1).astype(int), np.clip(np.rint(columns), 0, width - 1).astype(int)
     numbers = np.where(inside, around.nuclei[nearest], 0)
     result[4] = (numbers > 0) & (numbers != number) & ~np.isin(numbers, ignored)
@@ -193,7 +220,7 @@ def mirror_rows(window: Floats) -> Floats:
     return np.ascontiguousarray(np.roll(window[:, ::-1], 1, axis=1))
 
 
-_BEYOND = np.array([1, 0, 0, 0], np.float32)[:, None, None]
+_BEYOND = np.array([1, 0, 0, 0], np.float32)
 
 
 @lru_cache(maxsize=2)

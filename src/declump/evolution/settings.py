@@ -87,7 +87,7 @@ SETTINGS = {
         softness=0.06,
         accept=0.15,
         explained=0.0,
-        min_decrease=1e-3,
+        min_decrease=4e-3,
         steps=60,
         snap=0.2,
     ),

@@ -126,6 +126,8 @@ def find_second_nuclei(nuclei: NDArray[np.int32], mean_area: float | None = None
 
     A pixel in three nuclei names the lowest number beside its own.
     """
+    if not _touching(nuclei).size:
+        return None
     whole = evolve_nuclei(nuclei, joined=True, mean_area=mean_area)
     second = np.zeros_like(nuclei)
     for index, crop in enumerate(whole.crops):

@@ -32,9 +32,9 @@ class ImageStatistics:
     Attributes
     ----------
     background : float
-        See :class:`Exposure`.
+        See :class:`declump.records.statistics.Exposure`.
     turned : float, optional
-        See :class:`Exposure`.
+        See :class:`declump.records.statistics.Exposure`.
     diameter : float
         Usual diameter of a nucleus in pixels: the resolution at which networks look.
     scale : float

@@ -18,7 +18,7 @@ from declump.regions.classical import separate_by_thresholds
 from declump.regions.cleaning import clean_clump
 from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
-from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
+from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
 from declump.regions.resizing import resize_channels
@@ -200,29 +200,29 @@ def read_maps(
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
     )
-    counts = np.arange(4, dtype=np.float32)[:, None, None]
-    layers = np.sum(counts * maps.layers, axis=0)
-    std = np.sqrt(np.maximum(np.sum(counts**2 * maps.layers, axis=0) - layers**2, 0))
-    known = (layers.astype(np.float32), std.astype(np.float32))
+    known = _count_layers(maps.layers)
     if judge is not None:
         spots = find_spots(probability, maps.centre_map, channels[0], diameter, min_area=options.min_nucleus_area,
                            cut=options.cut_nuclei)  # fmt: skip
         said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
         return choose_nuclei(Regions(clump, spots, *known), said, options.min_nucleus)
+    reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)
     nuclei, doubtful = (
-        separate_nuclei(
-            np.where(clump, probability, 0),
-            maps.centre_map,
-            channels[0],
-            diameter,
-            rules=way,
-            min_area=options.min_nucleus_area,
-            cut=options.cut_nuclei,
-        )
+        reader.separate(way, min_area=options.min_nucleus_area, cut=options.cut_nuclei)
         for way in (rules, CANDIDATE_RULES)
     )
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
     return Regions(clump, nuclei, *known, candidates)
+
+
+def _count_layers(layers: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Mean and standard deviation (H, W) of the number of layers, by the probabilities (4, H, W) of 0 to 3."""
+    mean, squares = layers[1].copy(), layers[1].copy()
+    for count in (2, 3):
+        mean += np.float32(count) * layers[count]
+        squares += np.float32(count**2) * layers[count]
+    squares -= mean**2
+    return mean, np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
 
 
 def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:

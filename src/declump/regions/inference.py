@@ -13,9 +13,11 @@ from declump.models import Model, model_path, open_model
 from declump.regions.orientation import Orientation
 from declump.regions.resizing import resize_planes
 
+Place = tuple[slice, slice]
+
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
-TILE = 1536
+TILE = 1280
 MARGIN = 128
 """Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
 
@@ -66,31 +68,41 @@ def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool
     as_it_lies : bool
         Whether the image is not turned first: a window of it would be turned otherwise than the whole.
     """
-    if as_it_lies:
-        output = _run(channels, model)
-    else:
-        turned = Orientation.of(channels[0], COARSEST)
-        output = turned.back(_run(turned.see(channels), model))
+    turned = Orientation() if as_it_lies else Orientation.of(channels[0], COARSEST)
+    classes, centre_map, layers = _make_planes(turned.see(channels), model)
     if model.is_published:
-        return Maps(_softmax(output))
-    return Maps(_softmax(output[:3]), np.clip(output[3], 0, 1), _softmax(output[4:]))
+        return Maps(turned.back(classes))
+    return Maps(turned.back(classes), turned.back(centre_map)[0], turned.back(layers))
 
 
-def _run(channels: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
-    """Output (8, H, W), or (3, H, W) of the published network, for a whole image."""
+def _make_planes(channels: NDArray[np.float32], model: Model) -> tuple[NDArray[np.float32], ...]:
+    """Classes (3, H, W), centre map (1, H, W) and layers (4, H, W); of the published network classes alone."""
     height, width = channels.shape[1:]
-    result = np.empty((3 if model.is_published else 8, height, width), np.float32)
-    for rows, inner_rows in _tiles(height):
-        for columns, inner_columns in _tiles(width):
-            tile = channels[:, rows, columns]
-            padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
-            output = model.run(np.pad(tile, padding, mode="edge"))
-            result[:, inner_rows, inner_columns] = output[
-                :,
-                inner_rows.start - rows.start : inner_rows.stop - rows.start,
-                inner_columns.start - columns.start : inner_columns.stop - columns.start,
-            ]
-    return result
+    known = (0, 0) if model.is_published else (1, 4)
+    classes, centre_map, layers = (np.empty((count, height, width), np.float32) for count in (3, *known))
+    for output, place in _answers(channels, model):
+        classes[:, *place] = _softmax(output[:3])
+        if not model.is_published:
+            np.clip(output[3], 0, 1, out=centre_map[0, *place])
+            layers[:, *place] = _softmax(output[4:])
+    return classes, centre_map, layers
+
+
+def _answers(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDArray[np.float32], Place]]:
+    """Outputs (8, h, w), or (3, h, w) of the published network, for the tiles of an image, and where each belongs."""
+    height, width = channels.shape[1:]
+    tiles = [(rows, columns) for rows in _tiles(height) for columns in _tiles(width)]
+    for (rows, inner_rows), (columns, inner_columns) in tiles:
+        tile = channels[:, rows, columns]
+        padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
+        # Of an image in tiles, what the network worked with is given back: the image itself takes much.
+        seen = np.pad(tile, padding, mode="edge") if any(max(pair) for pair in padding) else tile
+        output = model.run(seen, give_back=len(tiles) > 1)
+        inner = (
+            slice(inner_rows.start - rows.start, inner_rows.stop - rows.start),
+            slice(inner_columns.start - columns.start, inner_columns.stop - columns.start),
+        )
+        yield output[:, *inner], (inner_rows, inner_columns)
 
 
 def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
@@ -109,5 +121,7 @@ def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    powers = np.exp(scores - scores.max(axis=0))
-    return np.asarray(powers / powers.sum(axis=0), dtype=np.float32)
+    powers: NDArray[np.float32] = scores - scores.max(axis=0)
+    np.exp(powers, out=powers)
+    powers /= powers.sum(axis=0)
+    return powers

@@ -28,7 +28,7 @@ FAR = 3
 """The far view has steps this many times as long."""
 CHANNELS = 9
 """Near: luminance, clump, nucleus, centre, the spot itself; far: luminance, clump, nucleus, layers."""
-_NEAR, _FAR = [0, 1, 2, 3], [0, 1, 2, 4]
+_FAR = [0, 1, 2, 4]
 _BEYOND = np.array([1.0, 0, 0, 0])
 """Beyond the image there is background."""
 
@@ -56,8 +56,8 @@ class SpotPlanes:
         """Put together the luminance (H, W) of an image, the maps of the region network, and spots (H, W)."""
         assert maps.centre_map is not None and maps.layers is not None, "the published network has no judge"
         layers = np.tensordot(np.arange(4, dtype=np.float32) / 3, maps.layers, axes=1)
-        planes = np.stack([luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers])
-        return cls(planes.astype(np.float32), spots)
+        planes = np.stack([luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers], dtype=np.float32)
+        return cls(planes, spots)
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,8 @@ class SpotWindows:
     def __init__(self, around: SpotPlanes, step: float = 1.0) -> None:
         self.around = around
         self.sizes = (max(round(step), 1), max(round(FAR * step), 1))
-        self.near, self.far = (
-            np.ascontiguousarray(shrink(around.planes[chosen], size))
-            for chosen, size in zip((_NEAR, _FAR), self.sizes, strict=True)
-        )
+        self.near = np.ascontiguousarray(shrink(around.planes[:4], self.sizes[0]))
+        self.far = np.ascontiguousarray(shrink(around.planes[_FAR], self.sizes[1]))
 
     def sample(self, place: NDArray[np.float64], number: int, view: SpotView) -> Floats:
         """Look at spot ``number`` from a place (row, column): (9, W, W), see ``CHANNELS``."""

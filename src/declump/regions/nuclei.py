@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,29 +115,165 @@ def separate_nuclei(
     (H, W) int32
         Numbers from 1, 0 where there is no nucleus.
     """
-    from scipy import ndimage
-    from skimage.measure import regionprops
+    return NucleusReader(probability, centre_map, luminance, diameter).separate(
+        rules, min_area=min_area, cut=cut, usual_area=usual_area
+    )
 
-    smallest = rules.min_area * np.pi * diameter**2 / 4 if min_area is None else min_area
-    centre_map = ndimage.gaussian_filter(centre_map, SMOOTHING * diameter)
-    pieces = _pieces(probability, centre_map, np.pi * diameter**2 / 4, rules)
-    nuclei = [
-        piece
-        for piece in regionprops(pieces)
-        if piece.area >= max(smallest, 1)
-        and piece.solidity >= rules.min_solidity
-        and _contrast(pieces, piece, luminance, diameter) >= rules.min_contrast
-    ]
-    if usual_area is None:
-        usual_area = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64))
-    usual = usual_area if min_area is None else 0.0
-    kept = np.zeros(probability.shape, np.int32)
-    count = 0
-    for piece in nuclei:
-        if piece.area >= rules.min_share * usual and (cut or not is_cut(piece, probability.shape)):
-            count += 1
-            kept[piece.slice][piece.image] = count
-    return kept
+
+class NucleusReader:
+    """Maps of one image, to be read by one set of rules after another; what these share is worked out once.
+
+    Parameters
+    ----------
+    probability, centre_map, luminance, diameter
+        See :func:`separate_nuclei`.
+    """
+
+    def __init__(
+        self,
+        probability: NDArray[np.float32],
+        centre_map: NDArray[np.float32],
+        luminance: NDArray[np.float32],
+        diameter: float,
+    ) -> None:
+        from scipy import ndimage
+        from skimage.measure import label, regionprops
+
+        self.probability, self.luminance, self.diameter = probability, luminance, diameter
+        self.centre_map = ndimage.gaussian_filter(centre_map, SMOOTHING * diameter)
+        self._blots = regionprops(label(probability >= FAINT, connectivity=2))
+        self._parts: dict[tuple[int, bytes], list[_Part]] = {}
+        self._solidities: dict[tuple[int, bytes], float] = {}
+        self._contrasts: dict[tuple[Any, bytes, bytes], float] = {}
+
+    def separate(
+        self,
+        rules: NucleusRules,
+        *,
+        min_area: float | None = None,
+        cut: bool = False,
+        usual_area: float | None = None,
+    ) -> NDArray[np.int32]:
+        """Number nuclei (H, W); see :func:`separate_nuclei`."""
+        from skimage.measure import regionprops
+
+        smallest = rules.min_area * np.pi * self.diameter**2 / 4 if min_area is None else min_area
+        pieces = self._number_pieces(rules)
+        nuclei = [
+            piece
+            for piece in regionprops(pieces)
+            if piece.area >= max(smallest, 1)
+            and self._solidity(piece.image) >= rules.min_solidity
+            and (np.isneginf(rules.min_contrast) or self._contrast(pieces, piece) >= rules.min_contrast)
+        ]
+        if usual_area is None:
+            usual_area = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64))
+        usual = usual_area if min_area is None else 0.0
+        kept = np.zeros(pieces.shape, np.int32)
+        count = 0
+        for piece in nuclei:
+            if piece.area >= rules.min_share * usual and (cut or not is_cut(piece, pieces.shape)):
+                count += 1
+                kept[piece.slice][piece.image] = count
+        return kept
+
+    def _number_pieces(self, rules: NucleusRules) -> NDArray[np.int32]:
+        """Number the parts of all blots of nucleus: one a peak of the nearness that stands out, with its outline."""
+        pieces = np.zeros(self.probability.shape, np.int32)
+        count = 0
+        for index, blot in enumerate(self._blots):
+            for part in self._divide(index, rules):
+                if part.surest < rules.min_probability:
+                    continue
+                for single in self._single(part.piece, rules):
+                    count += 1
+                    pieces[blot.slice][part.place][part.box][single] = count
+        return pieces
+
+    def _divide(self, index: int, rules: NucleusRules) -> list[_Part]:
+        """Parts of one connected blot: what runs up to each peak."""
+        from skimage.measure import label
+        from skimage.segmentation import watershed
+
+        blot = self._blots[index]
+        nearness = np.where(blot.image, self.centre_map[blot.slice], 0).astype(np.float32)
+        peaks = find_peaks(nearness, rules)
+        key = index, peaks.tobytes()
+        if key not in self._parts:
+            parts = np.asarray(watershed(-nearness, label(peaks), mask=blot.image), dtype=np.int32)
+            self._parts[key] = _outline_parts(parts, np.where(blot.image, self.probability[blot.slice], 0))
+        return self._parts[key]
+
+    def _single(self, piece: NDArray[np.bool_], rules: NucleusRules) -> list[NDArray[np.bool_]]:
+        """Give a piece as it is; or, if it is too ragged for one nucleus or large enough for two, as its shape tells.
+
+        Parts that are too small for nuclei are bulges, and stay with the part they are on, unless that then is too
+        ragged to be a nucleus: then what is round of it is cut free.
+        """
+        if self._solidity(piece) >= ROUND and piece.sum() < LARGE * np.pi * self.diameter**2 / 4:
+            return [piece]
+        padded = np.pad(piece, 1)
+        # By necks alone: notches need outlines that are clean to a pixel, which those of a network are not.
+        depth = depths(padded)
+        seeds = deepest_places(depth, neck=NECK, grain=GRAIN)
+        every = basins(seeds, depth)[1:-1, 1:-1]
+        parts, least = every, SMALLEST_PART * piece.sum()
+        while (areas := np.bincount(parts.ravel())[1:]).min() < least:
+            seeds = np.delete(seeds, areas.argmin(), axis=0)
+            parts = basins(seeds, depth)[1:-1, 1:-1]
+        whole = _parts_of(parts)
+        if min(map(self._solidity, whole)) >= rules.min_solidity:
+            return whole
+        return [part for part in _parts_of(every) if part.sum() >= least and self._solidity(part) >= ROUND]
+
+    def _solidity(self, piece: NDArray[np.bool_]) -> float:
+        """Share of its convex hull that a piece fills."""
+        from skimage.measure import regionprops
+
+        key = piece.shape[1], piece.tobytes()
+        if key not in self._solidities:
+            self._solidities[key] = float(regionprops(piece.astype(np.uint8))[0].solidity)
+        return self._solidities[key]
+
+    def _contrast(self, pieces: NDArray[np.int32], piece: Any) -> float:
+        """How much darker a piece is than the ring round it, other pieces left out."""
+        from scipy import ndimage
+
+        width = max(round(self.diameter / 4), 2)
+        top, left, bottom, right = piece.bbox
+        window = (slice(max(top - width, 0), bottom + width), slice(max(left - width, 0), right + width))
+        own, free = pieces[window] == piece.label, pieces[window] == 0
+        key = piece.bbox, own.tobytes(), free.tobytes()
+        if key not in self._contrasts:
+            ring = ndimage.binary_dilation(own, iterations=width) & free
+            grey = self.luminance[window]
+            self._contrasts[key] = float(np.median(grey[ring]) - grey[own].mean()) if ring.any() else 0.0
+        return self._contrasts[key]
+
+
+class _Part(NamedTuple):
+    """What runs up to one peak of a blot: where it lies in the blot, and its outline, in a box within that."""
+
+    place: tuple[slice, ...]
+    surest: float
+    box: tuple[slice, ...]
+    piece: NDArray[np.bool_]
+
+
+def _outline_parts(parts: NDArray[np.int32], likely: NDArray[np.float32]) -> list[_Part]:
+    """Draw the outline of each part (h, w) of a blot at a share of its own highest probability."""
+    from scipy import ndimage
+
+    found = []
+    for part, place in enumerate(ndimage.find_objects(parts), start=1):
+        own, likely_here = parts[place] == part, likely[place]
+        surest = float(np.percentile(likely_here[own], 90))
+        core, _ = ndimage.label(own & (likely_here >= OUTLINE * surest))
+        largest = core == np.bincount(core.ravel())[1:].argmax() + 1
+        # A blot may be a pile across the image: only the box of the piece is looked at.
+        (box,) = ndimage.find_objects(largest.astype(np.uint8))
+        found.append(_Part(place, surest, box, ndimage.binary_fill_holes(largest[box])))
+    return found
 
 
 def typical_area(areas: NDArray[np.int64]) -> float:
@@ -147,74 +283,9 @@ def typical_area(areas: NDArray[np.int64]) -> float:
     return float(ranked[np.searchsorted(total, total[-1] / 2)]) if areas.size else 0.0
 
 
-def _pieces(
-    probability: NDArray[np.float32], centre_map: NDArray[np.float32], usual: float, rules: NucleusRules
-) -> NDArray[np.int32]:
-    """Number the parts of all blots of nucleus: one a peak of the nearness that stands out, with its own outline."""
-    from scipy import ndimage
-    from skimage.measure import label, regionprops
-
-    pieces = np.zeros(probability.shape, np.int32)
-    count = 0
-    for blot in regionprops(label(probability >= FAINT, connectivity=2)):
-        likely = np.where(blot.image, probability[blot.slice], 0)
-        parts = _basins(np.where(blot.image, centre_map[blot.slice], 0).astype(np.float32), blot.image, rules)
-        for part, place in enumerate(ndimage.find_objects(parts), start=1):
-            own, likely_here = parts[place] == part, likely[place]
-            surest = float(np.percentile(likely_here[own], 90))
-            if surest < rules.min_probability:
-                continue
-            core, _ = ndimage.label(own & (likely_here >= OUTLINE * surest))
-            largest = core == np.bincount(core.ravel())[1:].argmax() + 1
-            # A blot may be a pile across the image: only the box of the piece is looked at.
-            (box,) = ndimage.find_objects(largest.astype(np.uint8))
-            for single in _single(ndimage.binary_fill_holes(largest[box]), usual, rules):
-                count += 1
-                pieces[blot.slice][place][box][single] = count
-    return pieces
-
-
-def _single(piece: NDArray[np.bool_], usual: float, rules: NucleusRules) -> list[NDArray[np.bool_]]:
-    """Give a piece as it is; or, if it is not round enough for one nucleus or large enough for two, as its shape tells.
-
-    Parts that are too small for nuclei are bulges, and stay with the part they are on, unless that then is too ragged
-    to be a nucleus: then what is round of it is cut free.
-    """
-    if _solidity(piece) >= ROUND and piece.sum() < LARGE * usual:
-        return [piece]
-    padded = np.pad(piece, 1)
-    # By necks alone: notches need outlines that are clean to a pixel, which those of a network are not.
-    depth = depths(padded)
-    seeds = deepest_places(depth, neck=NECK, grain=GRAIN)
-    every = basins(seeds, depth)[1:-1, 1:-1]
-    parts, least = every, SMALLEST_PART * piece.sum()
-    while (areas := np.bincount(parts.ravel())[1:]).min() < least:
-        seeds = np.delete(seeds, areas.argmin(), axis=0)
-        parts = basins(seeds, depth)[1:-1, 1:-1]
-    whole = _parts_of(parts)
-    if min(map(_solidity, whole)) >= rules.min_solidity:
-        return whole
-    return [part for part in _parts_of(every) if part.sum() >= least and _solidity(part) >= ROUND]
-
-
 def _parts_of(labels: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
     """Masks of parts that are numbered from 1."""
     return [labels == name for name in range(1, int(labels.max()) + 1)]
-
-
-def _solidity(piece: NDArray[np.bool_]) -> float:
-    """Share of its convex hull that a piece fills."""
-    from skimage.measure import regionprops
-
-    return float(regionprops(piece.astype(np.uint8))[0].solidity)
-
-
-def _basins(centre_map: NDArray[np.float32], blot: NDArray[np.bool_], rules: NucleusRules) -> NDArray[np.int32]:
-    """Number what runs up to each peak of one connected blot."""
-    from skimage.measure import label
-    from skimage.segmentation import watershed
-
-    return np.asarray(watershed(-centre_map, label(find_peaks(centre_map, rules)), mask=blot), dtype=np.int32)
 
 
 def find_peaks(centre_map: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
@@ -236,16 +307,3 @@ def is_cut(piece: Any, shape: tuple[int, ...]) -> bool:
     )
     touching = sum(int(side.sum()) for there, side in sides if there)
     return bool(touching > LONGEST_TOUCH * piece.equivalent_diameter_area)
-
-
-def _contrast(pieces: NDArray[np.int32], piece: Any, luminance: NDArray[np.float32], diameter: float) -> float:
-    """How much darker a piece is than the ring round it, other pieces left out."""
-    from scipy import ndimage
-
-    width = max(round(diameter / 4), 2)
-    top, left, bottom, right = piece.bbox
-    window = (slice(max(top - width, 0), bottom + width), slice(max(left - width, 0), right + width))
-    own = pieces[window] == piece.label
-    ring = ndimage.binary_dilation(own, iterations=width) & (pieces[window] == 0)
-    grey = luminance[window]
-    return float(np.median(grey[ring]) - grey[own].mean()) if ring.any() else 0.0

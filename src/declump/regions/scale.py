@@ -140,13 +140,15 @@ def look(channels: NDArray[np.float32], model: Model) -> Look:
     """Look at the channels (3, H, W) of an image, or of a part of one."""
     maps = region_maps(channels, model)
     entropy = -np.sum(maps.classes * np.log(np.maximum(maps.classes, 1e-9)), axis=0).mean(dtype=np.float64)
-    return Look(float(entropy), _diameters(maps, model.nucleus_diameter), maps)
+    diameters = np.zeros(0) if maps.centre_map is None else _diameters(maps, model.nucleus_diameter)
+    return Look(float(entropy), diameters, maps)
 
 
 def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:
     """Diameters of the pieces that may be nuclei: those with a centre, of a quarter to four times the usual area."""
     labels, count = ndimage.label(maps.classes[2] > SURE)
     areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
-    peaks = ndimage.maximum(maps.centre_map, labels, np.arange(1, count + 1)) if count else np.zeros(0)
+    assert maps.centre_map is not None
+    centred = np.bincount(labels[maps.centre_map > SURE], minlength=count + 1)[1:] > 0
     diameters = np.sqrt(4 * areas / np.pi)
-    return np.asarray(diameters[(diameters > usual / 2.5) & (diameters < usual * 2.5) & (np.asarray(peaks) > SURE)])
+    return np.asarray(diameters[(diameters > usual / 2.5) & (diameters < usual * 2.5) & centred])

@@ -6,10 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusRules, separate_nuclei
+from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 
 WEAK_RULES = NucleusRules(
-    min_probability=0.15, min_peak=0.08, min_dip=0.08, min_area=0.08, min_share=0.0, min_solidity=0.6, min_contrast=-1.0
+    min_probability=0.15,
+    min_peak=0.08,
+    min_dip=0.08,
+    min_area=0.08,
+    min_share=0.0,
+    min_solidity=0.6,
+    min_contrast=-np.inf,
 )
 """For what hardly looks like a nucleus: a judge that sees more of it may know better."""
 MAX_SHARED = 0.3
@@ -40,10 +46,9 @@ def find_spots(
     (H, W) int32
         Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
     """
-    spots = np.zeros(probability.shape, np.int32)
+    spots, reader = np.zeros(probability.shape, np.int32), NucleusReader(probability, centre_map, luminance, diameter)
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
-        found = separate_nuclei(probability, centre_map, luminance, diameter, rules=rules, min_area=min_area, cut=cut,
-                                usual_area=usual_area)  # fmt: skip
+        found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
         areas = np.bincount(found.ravel())
         shared = np.bincount(found[spots > 0], minlength=areas.size)
         new = shared <= MAX_SHARED * areas

@@ -45,6 +45,10 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
         "distributed.scheduler.allowed-failures": RETRIES,
         "distributed.worker.memory.terminate": False,
         "distributed.admin.tick.limit": "1h",
+        # A worker that computes for minutes, or a machine that is busy, is not dead.
+        "distributed.scheduler.worker-ttl": None,
+        "distributed.comm.timeouts.connect": "120s",
+        "distributed.comm.timeouts.tcp": "600s",
         "distributed.logging": {"distributed": "critical"},
     }
     with dask.config.set(settings):
@@ -112,7 +116,7 @@ def do_all(client: Any, act: Callable[..., Any], tasks: Sequence[tuple[Any, ...]
                     "workers ended again and again at the same task, as where memory runs out; what is done is kept: "
                     "resume with fewer workers, or with smaller tiles"
                 ) from error
-            except (CancelledError, distributed.comm.CommClosedError) as error:
+            except (CancelledError, TimeoutError, distributed.comm.CommClosedError) as error:
                 raise ConnectionError(
                     "the Dask scheduler is gone; what is done is kept: resume when it is back"
                 ) from error

@@ -1,8 +1,18 @@
 from .judge.train import train_judge
 from .prior import learn_prior
+from .quantising import quantise
 from .rays.train import train_ray_model
 from .regions.train import train_region_model
-from .requirements import check_torch
+from .requirements import check_onnx, check_torch
 from .schedule import Schedule
 
-__all__ = ["Schedule", "check_torch", "learn_prior", "train_judge", "train_ray_model", "train_region_model"]
+__all__ = [
+    "Schedule",
+    "check_onnx",
+    "check_torch",
+    "learn_prior",
+    "quantise",
+    "train_judge",
+    "train_ray_model",
+    "train_region_model",
+]

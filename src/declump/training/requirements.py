@@ -18,3 +18,15 @@ def check_torch() -> None:
     """
     if find_spec("torch") is None:
         raise MissingExtraError(f"training needs torch: install it by {how_to_install('train')}")
+
+
+def check_onnx() -> None:
+    """Refuse to go on without onnx.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
+    if find_spec("onnx") is None:
+        raise MissingExtraError(f"to write a network in 8 bits needs onnx: install it by {how_to_install('train')}")
