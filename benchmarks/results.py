@@ -24,8 +24,6 @@ from pages import ROOT, commit, replace_part
 MODELS = ROOT / "benchmarks" / "models"
 RAYS = [word for fold in "ab" for word in ("--rays", str(MODELS / f"rays-{fold}.onnx"))]
 FOUND = [word for fold in "ab" for word in ("--regions", str(MODELS / f"regions-{fold}.onnx"))] + RAYS
-BEGUN = "commit.txt"
-"""File in the folder of a run: the commit that it was begun at."""
 SEEING = ("--methods", "joint,rays,lsf,mcl,mpw,cf,star")
 """Methods that look at the image, beside shapes alone."""
 
@@ -75,11 +73,16 @@ def reproduce(case: Case, out: Path, data: Path, jobs: int | None) -> Path:
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--resume"] if (folder / "run.json").exists() else []
     print(f"{case.title}: {folder}", flush=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / BEGUN).exists():
-        (folder / BEGUN).write_text(commit())
+    if not _begun(folder).exists():
+        out.mkdir(parents=True, exist_ok=True)
+        _begun(folder).write_text(commit())
     subprocess.run(words, check=True)
     return folder
+
+
+def _begun(folder: Path) -> Path:
+    """File beside the folder of a run: the commit that it was begun at."""
+    return folder.with_suffix(".commit")
 
 
 def section(case: Case, folder: Path) -> str:
@@ -125,7 +128,7 @@ def main() -> None:
         out / case.name if options.written else reproduce(case, out, options.data, options.jobs) for case in chosen
     ]
     for case, folder in zip(chosen, folders, strict=True):
-        begun = (folder / BEGUN).read_text()
+        begun = _begun(folder).read_text()
         heading, _, rest = section(case, folder).partition("\n")
         origin = f"Measured at commit {begun}, put here by `python benchmarks/results.py --only {case.name}`."
         replace_part("docs/results.md", f"reproduce {case.name}", f"{heading}\n\n{origin}\n{rest}")
