@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from declump.errors import MissingExtraError
+
 # Imports inside functions and compiled kernels make a first call slow: no deadline for a single example. Where the
 # tests decide what lands ($CI), the same examples are tried every time; elsewhere new ones are looked for.
 settings.register_profile("declump", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("declump")
+
+
+WITHOUT_EXTRAS = "DECLUMP_WITHOUT_EXTRAS" in os.environ
+"""Whether the package was installed without extras on purpose, as ``tools/installed.py`` does; else a library that is
+missing is a failure."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Skip a test that meets a library of an extra that is not installed."""
+    try:
+        return (yield)
+    except (MissingExtraError, ModuleNotFoundError) as error:
+        if WITHOUT_EXTRAS:
+            pytest.skip(f"another extra: {error}")
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Skip a module that imports such a library at its top."""
+    report = yield
+    if WITHOUT_EXTRAS and report.failed and "ModuleNotFoundError" in str(report.longrepr):
+        report.outcome, report.longrepr = "skipped", (str(collector.path), 0, "Skipped: another extra")
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -94,6 +94,7 @@ def run(words: list[object], folder: Path) -> str:
     """Run a command outside the checkout and give what it prints; end with its output if it fails."""
     surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL"))}
     surroundings["DECLUMP_DATA"] = str(folder / "no data here")
+    surroundings["DECLUMP_WITHOUT_EXTRAS"] = "1"
     done = subprocess.run([str(word) for word in words], cwd=folder, env=surroundings, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, words))}\n{done.stdout[-6000:]}\n{done.stderr[-3000:]}")
