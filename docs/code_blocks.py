@@ -63,9 +63,9 @@ def commands(page: Path) -> Iterator[tuple[int, str]]:
 
 
 def words_of(command: str) -> list[str]:
-    """Words of a command without its name: of alternatives the first, dots for more of the same left out."""
+    """Words of a command without its name: of alternatives the first, without brackets and dots."""
     words = shlex.split(command.partition(" && ")[0], comments=True)[1:]
-    return [word.partition("|")[0] for word in words if word not in ("...", "…")]
+    return [word.strip("[]").partition("|")[0] for word in words if word not in ("...", "…")]
 
 
 def check_command(words: list[str]) -> None:

@@ -83,7 +83,7 @@ def try_wheel(wheel: Path, extra: str, work: Path, tests: list[str]) -> Outcome:
     where = run([python, "-c", "import declump; print(declump.__file__)"], suite).strip()
     if not where.startswith(str(folder)):
         sys.exit(f"the tests would see {where}, not the installed package")
-    words = ["-m", "pytest", *tests, "-q", "-m", "not slow and not data", "-p", "no:cacheprovider"]
+    words = ["-m", "pytest", *tests, "-m", "not slow and not data", "-p", "no:cacheprovider"]
     told = run([python, *words], suite)
     counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|skipped)", told.splitlines()[-1])}
     print(f"{extra}: {told.splitlines()[-1]}", flush=True)
