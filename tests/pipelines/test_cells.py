@@ -76,9 +76,9 @@ def test_without_cells_there_is_nothing_to_propose() -> None:
 def test_the_image_is_prepared_once_whatever_the_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     made, before = [], channels.to_channels
 
-    def count(image: np.ndarray) -> np.ndarray:
+    def count(image: np.ndarray, *exposure: object) -> np.ndarray:
         made.append(np.shape(image))
-        return before(image)
+        return before(image, *exposure)
 
     for module in (channels, windows, classical):
         monkeypatch.setattr(module, "to_channels", count)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 import declump
 from declump._files import atomic_file
 from declump.cli.terminal import count_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ENDINGS = (".png", ".tif", ".tiff")
 
@@ -36,12 +38,12 @@ def fuse(
     image, numbers = declump.fuse_stack([declump.io.read_image(source.path, page=source.page) for source in sources])
     _write(image, out)
     if chosen is not None:
-        _write((numbers + 1).astype(np.uint8 if len(sources) < 256 else np.uint16), chosen)
+        _write((numbers + 1).astype("uint8" if len(sources) < 256 else "uint16"), chosen)
     typer.echo(f"{count_of(len(sources), 'plane')} of {image.shape[0]} x {image.shape[1]} pixels")
     typer.echo(f"image     {out}")
 
 
-def _write(image: np.ndarray, path: Path) -> None:
+def _write(image: NDArray[Any], path: Path) -> None:
     """Write an image without loss; PNG has no floating-point numbers and no colours of 16 bits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_file(path) as draft:

@@ -91,4 +91,8 @@ def image_bar(total: int) -> Iterator[tuple[Callable[[int], None], Callable[[str
             cells += found
             bar.update(task, advance=1, cells=cells)
 
-        yield advance, lambda stage: bar.update(task, stage=printable(stage))
+        def tell(stage: str) -> None:
+            begun = stage.partition(",")[0] != bar.tasks[task].fields["stage"].partition(",")[0]
+            bar.update(task, stage=printable(stage), refresh=begun)  # none is passed over, however short
+
+        yield advance, tell

@@ -353,7 +353,8 @@ function hover(event) {
   const words = [`cell ${shape.n}`];
   for (const { name, label, shown } of cells.columns) {
     const value = cells.value(shape.n, name);
-    if (shown && name !== "id" && value !== null) words.push(`${label} ${Number(value.toPrecision(3))}`);
+    if (!shown || name === "id" || value === null || value === "") continue;
+    words.push(`${label} ${typeof value === "number" ? Number(value.toPrecision(3)) : value}`);
   }
   if (shape.verdict) words.push(shape.verdict);
   if (shape.label) words.push(shape.label);
