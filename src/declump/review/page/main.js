@@ -56,6 +56,10 @@ async function edit(record) {
   try {
     const { facts } = await sendEdit(page.id, record);
     timing.revision = facts.revision;
+    if (seen.final?.revision >= facts.revision) {
+      timing.final = seen.final.at; // it was known already, and came before this answer
+      timing.first ??= timing.final;
+    }
     takeFacts(facts);
   } catch (error) {
     times.splice(times.indexOf(timing), 1);
@@ -208,6 +212,7 @@ function seen(what, revision) {
     view.drawn = before;
     before();
     const now = performance.now();
+    if (what === "final") seen.final = { revision, at: now };
     for (const timing of times) {
       if (timing.revision === null && what === "first" && timing === times[times.length - 1]) timing.first ??= now;
       if (timing.revision !== null && timing.revision <= revision) {
