@@ -153,4 +153,4 @@ def find_slide_statistics(slide: Slide, options: SlideOptions, pixel_size: float
     """Find the statistics of a slide in samples of it; the background and polarity in those, too."""
     samples = [slide.read(box) for box in choose_samples(slide, slide.read_thumbnail())]
     found = gather_statistics(samples, options.cells.region_options(pixel_size), options.cell_options())
-    return ImageStatistics(**{**found.to_record(), "pixel_size": pixel_size})  # type: ignore[arg-type]
+    return ImageStatistics(**{**found.to_record(), "pixel_size": pixel_size})  # type: ignore[arg-type]  # a record is untyped

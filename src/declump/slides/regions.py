@@ -102,7 +102,7 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
         if store.has("stitched", name):
             continue
         run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], "stitching")
-        found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]
+        found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]  # a default argument
         arrays: dict[str, NDArray[Any]] = {
             "starts": found.starts,
             "member": found.member,

@@ -104,7 +104,7 @@ def _quantise_convolutions(path: Path, inputs: Sequence[Floats], folder: Path) -
 
     tools = load_quantisation()
 
-    class Shown(tools.CalibrationDataReader):  # type: ignore[misc, name-defined]
+    class Shown(tools.CalibrationDataReader):  # type: ignore[misc, name-defined]  # untyped there
         def __init__(self) -> None:
             self.left = iter(inputs)
 
