@@ -33,6 +33,14 @@ Composites = Annotated[
         min=0, help="Number of composites to learn from as well: free cells, leukocytes, debris on real frames."
     ),
 ]
+Unmarked = Annotated[
+    list[Path],
+    typer.Option(
+        metavar="FOLDER",
+        help="Images that nobody annotated: what the network to begin with says of them however they are seen teaches.",
+        show_default=False,
+    ),
+]
 Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
 Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
 Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
@@ -131,6 +139,7 @@ def regions(
     held_out: HeldOut = [],  # noqa: B006
     simulated: Simulated = 48,
     composites: Composites = 0,
+    unmarked: Unmarked = [],  # noqa: B006
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Seed = 0,
@@ -150,6 +159,7 @@ def regions(
             held_out=held_out,
             simulated=simulated,
             composites=composites,
+            unmarked=chain.from_iterable([declump.datasets.unmarked.read(folder) for folder in unmarked]),
             architecture=architecture,
             card=_name_data(folders),
         )

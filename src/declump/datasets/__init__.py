@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects, results
+from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects, results, unmarked
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
@@ -20,6 +20,7 @@ __all__ = [
     "read_known",
     "read_marked",
     "results",
+    "unmarked",
 ]
 
 

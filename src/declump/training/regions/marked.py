@@ -6,6 +6,7 @@ what was marked, and a spot that it takes for a nucleus and that bears no mark i
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -41,15 +42,17 @@ class Teacher:
 
     def __init__(self, start: Path | None = None) -> None:
         self.start = start if start is not None and start.suffix == ".onnx" else "default"
-        self._model: Model | None = None
+
+    @cached_property
+    def model(self) -> Model:
+        """The network that tells."""
+        return open_region_model(self.start)
 
     def make_example(self, image: AnnotatedImage | MarkedNuclei) -> Example:
         """Make the answers for one image."""
         if isinstance(image, AnnotatedImage):
             return make_example(image)
-        if self._model is None:
-            self._model = open_region_model(self.start)
-        return make_marked_example(image, self._model)
+        return make_marked_example(image, self.model)
 
 
 def make_marked_example(image: MarkedNuclei, model: Model) -> Example:

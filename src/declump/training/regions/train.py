@@ -6,8 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
+from declump.regions.judge import open_judge
 from declump.training.card import describe_training
 from declump.training.examples import divide_examples
 from declump.training.export import export
@@ -16,6 +19,7 @@ from declump.training.regions.lesson import LESSONS
 from declump.training.regions.marked import Teacher
 from declump.training.regions.network import FREE_AXES, TRIED
 from declump.training.regions.targets import make_example, simulate_examples
+from declump.training.regions.unmarked import make_stable_example
 from declump.training.schedule import Curve, Schedule
 
 
@@ -27,6 +31,7 @@ def train_region_model(
     held_out: Collection[str] = (),
     simulated: int = 48,
     composites: int = 0,
+    unmarked: Iterable[NDArray[Any]] = (),
     architecture: str = "declump",
     card: Mapping[str, Any] | None = None,
 ) -> Curve:
@@ -48,6 +53,9 @@ def train_region_model(
     composites : int
         Number of composites of the images that teach to learn from as well (:mod:`declump.training.composites`); they
         count as one folder.
+    unmarked : iterable of (H, W[, 3]) arrays
+        Images that nobody annotated: what the network that the training begins with says of them however they are
+        looked at is taught as well (:mod:`declump.training.regions.unmarked`); they count as one folder.
     architecture : "declump" or "paper"
         Our own network, or the one that the paper describes, which knows classes alone.
     card : mapping, optional
@@ -65,17 +73,21 @@ def train_region_model(
     """
     if architecture not in LESSONS:
         raise ValueError(f"the architectures are {', '.join(LESSONS)}; given was {architecture!r}")
+    teacher = Teacher(schedule.start)
     groups, measured = divide_examples(
         folders,
         held_out,
-        teach=Teacher(schedule.start).make_example,
+        teach=teacher.make_example,
         measure=make_example,
         composites=composites,
         seed=schedule.seed,
     )
+    stable = [make_stable_example(image, teacher.model, open_judge("default")) for image in unmarked]
+    groups += [stable] if stable else []
     groups += [simulate_examples(simulated, schedule.seed)] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSONS[architecture], groups, measured, schedule)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
+    notes |= {"unmarked images": len(stable)} if stable else {}
     export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
