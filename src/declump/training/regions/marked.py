@@ -66,7 +66,7 @@ def make_marked_example(image: MarkedNuclei, model: Model) -> Example:
     share = maps.classes[1] / np.maximum(maps.classes[0] + maps.classes[1], 1e-6)
     classes = np.where(share > 0.5, 1, 0).astype(np.uint8)
     classes[np.maximum(share, 1 - share) < SURE_CLASS] = IGNORED
-    _fill_false_spots(classes, spots, told, share)
+    fill_false_spots(classes, spots, told, share)
     nuclei = image.labels if image.labels is not None else _draw_nuclei(classes, spots, told, image, diameter)
     inner = np.zeros(classes.shape, np.bool_)
     inner[BORDER:-BORDER, BORDER:-BORDER] = True
@@ -78,7 +78,7 @@ def make_marked_example(image: MarkedNuclei, model: Model) -> Example:
     return Example(channels, classes, centre_map(nuclei == numbers), layers)
 
 
-def _fill_false_spots(
+def fill_false_spots(
     classes: NDArray[np.uint8], spots: NDArray[np.int32], told: NDArray[np.bool_], share: NDArray[np.float32]
 ) -> None:
     """Give spots that are no nuclei the class of what surrounds them, in place."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from declump.models import Model
 from declump.regions.channels import to_channels
@@ -21,6 +20,7 @@ from declump.regions.judge import SpotPlanes, judge_spots
 from declump.regions.resizing import resize_channels
 from declump.regions.scale import find_scale
 from declump.regions.spots import find_spots
+from declump.training.regions.marked import fill_false_spots
 from declump.training.regions.targets import BORDER, IGNORED, Example, centre_map
 
 Floats = NDArray[np.float32]
@@ -58,17 +58,16 @@ def make_stable_example(image: NDArray[Any], model: Model, judge: Model) -> Exam
 def _tell_nuclei(
     classes: NDArray[np.uint8], luminance: Floats, maps: Maps, judge: Model, diameter: float
 ) -> NDArray[np.int32]:
-    """Give the sure nuclei (H, W), numbered; spots that are none become cytoplasm, doubtful ones unknown, in place."""
+    """Give the sure nuclei (H, W), numbered; spots that are none become what surrounds them, doubtful ones unknown."""
     assert maps.centre_map is not None
     spots = find_spots(maps.classes[2], maps.centre_map, luminance, diameter)
     said = judge_spots(SpotPlanes.from_maps(luminance, maps, spots), judge, diameter)
     sure = np.append(False, said >= NUCLEUS)
-    none = np.append(False, said <= OTHER)
     # What was a nucleus in some view, and is no spot, or a doubtful one, is not known.
     classes[classes == 2] = IGNORED
     classes[(spots > 0) & ~sure[spots]] = IGNORED
-    beneath = ndimage.grey_closing((maps.classes[1] > maps.classes[0]).astype(np.uint8), round(diameter / 2))
-    classes[none[spots] & (beneath > 0)] = 1
+    share = maps.classes[1] / np.maximum(maps.classes[0] + maps.classes[1], 1e-6)
+    fill_false_spots(classes, spots, said > OTHER, share)
     classes[sure[spots]] = 2
     return np.asarray((np.cumsum(sure) * sure)[spots], np.int32)
 
