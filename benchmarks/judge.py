@@ -90,7 +90,7 @@ def make_frame(image: MarkedNuclei, cells: np.ndarray | None, regions: Model, ju
     network = time.process_time() - start
     diameter = regions.nucleus_diameter / scale
     rules = replace(read_maps(maps, channels, diameter), diameter=diameter)
-    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter)
+    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter, clump=maps.classes[0] < 0.5)
     start = time.process_time()
     said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
     seconds = time.process_time() - start, network
@@ -208,7 +208,7 @@ def time_judge(data: Path, models: Path, repeats: int = 5) -> str:
     seconds = []
     for _ in range(repeats):
         start = time.process_time()
-        spots = find_spots(maps.classes[2], maps.centre_map, channels[0], NUCLEUS_DIAMETER)
+        spots = find_spots(maps.classes[2], maps.centre_map, channels[0], NUCLEUS_DIAMETER, clump=maps.classes[0] < 0.5)
         between = time.process_time()
         judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge)
         seconds.append((between - start, time.process_time() - between))

@@ -151,6 +151,7 @@ class RegionFinder:
             maps.centre_map,
             luminance,
             self.diameter,
+            clump=maps.classes[0] < 0.5,
             min_area=self.options.min_nucleus_area,
             cut=self.options.cut_nuclei,
             usual_area=self.statistics.nucleus_area,

@@ -194,16 +194,16 @@ def read_maps(
     clump = maps.classes[0] < 0.5
     if refined is not None:
         probability, clump = np.where(refined == 2, np.maximum(probability, 0.5), 0), refined > 0
-    nucleus = np.pi * diameter**2 / 4
+    nucleus, seen = np.pi * diameter**2 / 4, clump
     clump = clean_clump(
-        clump,
+        seen,
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
     )
     known = _count_layers(maps.layers)
     if judge is not None:
-        spots = find_spots(probability, maps.centre_map, channels[0], diameter, min_area=options.min_nucleus_area,
-                           cut=options.cut_nuclei)  # fmt: skip
+        spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=seen,
+                           min_area=options.min_nucleus_area, cut=options.cut_nuclei)  # fmt: skip
         said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
         return choose_nuclei(Regions(clump, spots, *known), said, options.min_nucleus)
     reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from declump.regions.levels import find_level_spots
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 
 WEAK_RULES = NucleusRules(
@@ -20,6 +21,16 @@ WEAK_RULES = NucleusRules(
 """For what hardly looks like a nucleus: a judge that sees more of it may know better."""
 MAX_SHARED = 0.3
 """A spot of looser rules is a new one if it shares no more than this of its pixels with spots of stricter ones."""
+DENSITIES = tuple(np.linspace(0.15, 1.35, 13).tolist())
+"""Optical densities at which dark spots stand out, from faint cytoplasm to the darkest nuclei."""
+PROBABILITIES = (0.1, 0.25, 0.45)
+"""Probabilities of nucleus at which spots stand out that the rules cut into fragments."""
+RIM = 3
+"""A spot that comes so near to the image border, in pixels, may be cut by it."""
+WITHIN, LARGER = 0.75, 1.4
+"""A spot is a fragment of a round one in which it lies by this share, and which is larger by this factor."""
+WHOLE = 0.6
+"""A spot of the strictest rules is no fragment if it has this many areas of a usual nucleus."""
 RING = 5
 """Width in pixels of the ring round a spot that its light is compared with."""
 
@@ -30,23 +41,27 @@ def find_spots(
     luminance: NDArray[np.float32],
     diameter: float,
     *,
+    clump: NDArray[np.bool_],
     min_area: float | None = None,
     cut: bool = False,
     usual_area: float | None = None,
 ) -> NDArray[np.int32]:
-    """Find all that may be a nucleus, by stricter rules first.
+    """Find all that may be a nucleus: by stricter rules first, then what is round and stands out at some level.
 
     Parameters
     ----------
     probability, centre_map, luminance, diameter, min_area, cut, usual_area
         See :func:`declump.regions.nuclei.separate_nuclei`; the probability need not be 0 outside clumps.
+    clump : (H, W) bool
+        Where round dark spots that the network hardly sees, or sees in fragments, are offered as well.
 
     Returns
     -------
     (H, W) int32
         Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
     """
-    spots, reader = np.zeros(probability.shape, np.int32), NucleusReader(probability, centre_map, luminance, diameter)
+    spots, sure = np.zeros(probability.shape, np.int32), 0
+    reader = NucleusReader(probability, centre_map, luminance, diameter)
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
         found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
         areas = np.bincount(found.ravel())
@@ -55,7 +70,69 @@ def find_spots(
         new[0] = False
         numbers = np.where(new, np.cumsum(new) + spots.max(), 0).astype(np.int32)
         spots = np.where(spots > 0, spots, numbers[found])
+        sure = sure or int(spots.max(initial=0))
+    whole = np.bincount(spots.ravel()) >= WHOLE * np.pi * diameter**2 / 4
+    whole[0], whole[sure + 1 :] = False, False
+    density = -np.log(np.clip(luminance, 0.05, 1.5))
+    for plane, levels in ((probability, PROBABILITIES), (density, DENSITIES)):
+        free = clump & ~ndimage.binary_dilation(whole[spots])
+        found = find_level_spots(plane, levels, diameter, free)
+        if not cut:
+            _drop_cut(found)
+        spots, whole = _take_round(spots, whole, found)
     return spots
+
+
+def _drop_cut(found: NDArray[np.int32]) -> None:
+    """Drop spots that the border may cut, in place."""
+    rim = np.concatenate([found[:RIM].ravel(), found[-RIM:].ravel(), found[:, :RIM].ravel(), found[:, -RIM:].ravel()])
+    kept = np.arange(found.max(initial=0) + 1)
+    kept[rim] = 0
+    np.take(kept, found, out=found, mode="clip")
+
+
+def _take_round(
+    spots: NDArray[np.int32], whole: NDArray[np.bool_], found: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Add round spots that share little with others, or hold them as fragments; those that are whole stay.
+
+    Parameters
+    ----------
+    spots : (H, W) int32
+    whole : (S + 1,) bool
+        Which of them are no fragments, by number; the first entry stands for none.
+    found : (H, W) int32
+        Round spots.
+
+    Returns
+    -------
+    spots : (H, W) int32
+        Numbered anew, in the old order, the new ones last.
+    whole : (S + 1,) bool
+    """
+    spots, boxes = spots.copy(), ndimage.find_objects(spots)
+    areas = np.bincount(spots.ravel(), minlength=whole.size)
+    taken = 0
+    for number, box in enumerate(ndimage.find_objects(found), start=1):
+        if box is None:
+            continue
+        own = found[box] == number
+        size, shared = np.count_nonzero(own), np.bincount(spots[box][own])
+        met = np.flatnonzero(shared[1:]) + 1
+        # Spots that were added just now do not meet one another.
+        met = met[met < whole.size]
+        fragment = (shared[met] >= WITHIN * areas[met]) & (LARGER * areas[met] <= size)
+        if whole[met].any() or shared[met[~fragment]].sum() > MAX_SHARED * size:
+            continue
+        for piece in met[fragment]:
+            place = boxes[piece - 1]
+            spots[place][spots[place] == piece] = 0
+        taken += 1
+        spots[box][own & (spots[box] == 0)] = whole.size - 1 + taken
+    there = np.bincount(spots.ravel(), minlength=whole.size + taken) > 0
+    there[0] = False
+    numbers = np.where(there, np.cumsum(there), 0).astype(np.int32)
+    return numbers[spots], np.append(False, np.append(whole, np.ones(taken, np.bool_))[there])
 
 
 def measure_light(labels: NDArray[np.int32], taken: NDArray[np.bool_], luminance: NDArray[np.float32]) -> list[float]:

@@ -86,7 +86,9 @@ def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
     scale, maps = maps_at_found_scale(channels, model)
     if maps.centre_map is None:
         raise ValueError("spots are found by a network with a map of centres, which the published one has not")
-    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter / scale)
+    spots = find_spots(
+        maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter / scale, clump=maps.classes[0] < 0.5
+    )
     planes = SpotPlanes.from_maps(channels[0], maps, spots).planes
     levels = np.clip(np.rint(planes * LEVELS), 0, 255).astype(np.uint8)
     places, nucleus = seeds_from_labels(spots), tell_nuclei(spots, image)

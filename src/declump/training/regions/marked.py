@@ -61,7 +61,7 @@ def make_marked_example(image: MarkedNuclei, model: Model) -> Example:
     scale, maps = maps_at_found_scale(channels, model)
     assert maps.centre_map is not None and maps.layers is not None, "the published network teaches nothing"
     diameter = model.nucleus_diameter / scale
-    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter)
+    spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter, clump=maps.classes[0] < 0.5)
     told = tell_nuclei(spots, image)
     share = maps.classes[1] / np.maximum(maps.classes[0] + maps.classes[1], 1e-6)
     classes = np.where(share > 0.5, 1, 0).astype(np.uint8)

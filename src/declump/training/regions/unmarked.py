@@ -60,7 +60,7 @@ def _tell_nuclei(
 ) -> NDArray[np.int32]:
     """Give the sure nuclei (H, W), numbered; spots that are none become what surrounds them, doubtful ones unknown."""
     assert maps.centre_map is not None
-    spots = find_spots(maps.classes[2], maps.centre_map, luminance, diameter)
+    spots = find_spots(maps.classes[2], maps.centre_map, luminance, diameter, clump=maps.classes[0] < 0.5)
     said = judge_spots(SpotPlanes.from_maps(luminance, maps, spots), judge, diameter)
     sure = np.append(False, said >= NUCLEUS)
     # What was a nucleus in some view, and is no spot, or a doubtful one, is not known.
