@@ -10,6 +10,8 @@ from declump._kernels import outstanding_peaks
 from declump.regions.nuclei import RULES, separate_nuclei
 from declump.regions.spots import find_spots
 
+NOWHERE = np.zeros((160, 200), np.bool_)
+
 
 def paint(*discs: tuple[float, float, float, float], shape: tuple[int, int] = (160, 200)) -> tuple[np.ndarray, ...]:
     """Probability, centre map and luminance of discs: row, column, radius, and how sure the network is of each."""
@@ -25,14 +27,45 @@ def paint(*discs: tuple[float, float, float, float], shape: tuple[int, int] = (1
 
 def test_faint_spots_come_after_sure_ones_and_change_none_of_them() -> None:
     maps = paint((40, 40, 11, 0.95), (110, 60, 11, 0.3), (60, 140, 11, 0.9), (120, 150, 9, 0.2))
-    spots, sure = find_spots(*maps, 22.0), separate_nuclei(*maps, 22.0, rules=RULES)
+    spots, sure = find_spots(*maps, 22.0, clump=NOWHERE), separate_nuclei(*maps, 22.0, rules=RULES)
     assert sure.max() == 2 and spots.max() == 4
     assert (spots[sure > 0] == sure[sure > 0]).all()
     assert spots[110, 60] > 2 and spots[120, 150] > 2
 
 
 def test_an_empty_image_has_no_spots() -> None:
-    assert not find_spots(*paint(), 22.0).any()
+    for clump in (NOWHERE, ~NOWHERE):
+        assert not find_spots(*paint(), 22.0, clump=clump).any()
+
+
+def test_dark_spots_that_the_network_does_not_see_are_offered_in_clumps() -> None:
+    probability, centre, luminance = paint((40, 40, 11, 0.95), (110, 60, 11, 0.9), (60, 140, 11, 0.8))
+    probability[:, 100:], probability[80:] = 0, 0
+    clump = np.ones(luminance.shape, bool)
+    clump[80:] = False
+    assert find_spots(probability, centre, luminance, 22.0, clump=NOWHERE).max() == 1
+    spots = find_spots(probability, centre, luminance, 22.0, clump=clump)
+    assert spots.max() == 2 and spots[60, 140] == 2 and not spots[110, 60]
+
+
+def test_a_fragment_becomes_the_round_spot_that_it_is_of_and_sure_spots_stay() -> None:
+    probability, centre, luminance = paint((40, 40, 11, 0.95), (60, 140, 11, 0.9))
+    rows, columns = np.mgrid[:160, :200]
+    probability[(columns > 136) & (rows < 80)] = 0
+    before = find_spots(probability, centre, luminance, 22.0, clump=NOWHERE)
+    after = find_spots(probability, centre, luminance, 22.0, clump=~NOWHERE)
+    assert before.max() == after.max() == 2
+    assert ((after == after[40, 40]) == (before == before[40, 40])).all()
+    true = np.hypot(rows - 60, columns - 140) < 11
+    own = after == after[60, 145]
+    assert after[60, 145] and 2 * (true & own).sum() / (true.sum() + own.sum()) > 0.9
+
+
+def test_a_spot_that_the_border_cuts_is_not_offered() -> None:
+    probability, centre, luminance = paint((2, 100, 11, 0.9), (80, 100, 11, 0.9))
+    probability[:] = 0
+    assert find_spots(probability, centre, luminance, 22.0, clump=~NOWHERE).max() == 1
+    assert find_spots(probability, centre, luminance, 22.0, clump=~NOWHERE, cut=True).max() == 2
 
 
 @settings(max_examples=60)

@@ -25,6 +25,7 @@ from declump.regions.find import MAX_HOLE, MIN_CLUMP
 from declump.regions.inference import Maps, open_region_model
 from declump.regions.judge import FAR, WINDOW, SpotPlanes, judge_spots, open_judge
 from declump.regions.lattice import Lattice, find_receptive_field
+from declump.regions.levels import HALF
 from declump.regions.nuclei import FAINT, SMOOTHING
 from declump.regions.options import RegionOptions
 from declump.regions.spots import find_spots, measure_light
@@ -34,6 +35,8 @@ Read = Callable[[Box], NDArray[Any]]
 
 ROOM = 6.0
 """Diameters of a nucleus that are looked at round a part at first: the judge sees about four."""
+REACH = 4.0
+"""Spots so near to a part, in diameters, may decide whether one that stands out at some level is taken."""
 MOST_ROOM = 48.0
 """If spots are so large that this is not enough, twice as much each time, up to so many diameters."""
 
@@ -127,7 +130,7 @@ class RegionFinder:
         """Find the regions of a part of an image."""
         room = ROOM
         while True:
-            near = part.grow(math.ceil(room * self.diameter), self.shape)
+            near = part.grow(math.ceil(room * self.diameter), self.shape, HALF)
             found = self._look(read, part, near)
             if found.whole or room >= MOST_ROOM:
                 return found
@@ -156,24 +159,28 @@ class RegionFinder:
             cut=self.options.cut_nuclei,
             usual_area=self.statistics.nucleus_area,
         )
-        boxes, masks, numbers = [], [], []
+        boxes, masks, numbers, beside = [], [], [], []
+        reach = part.grow(math.ceil(REACH * self.diameter), self.shape)
         for number, place in enumerate(ndimage.find_objects(labels), start=1):
             mask = labels[place] == number
             top, left = near.top + place[0].start, near.left + place[1].start
+            own = Box(top, left, top + mask.shape[0], left + mask.shape[1])
+            if 0 not in reach.meet(own).shape:
+                beside.append(own)
             if part.holds(Box(top, left + int(mask[0].argmax()), top + 1, left + int(mask[0].argmax()) + 1)):
-                boxes.append(Box(top, left, top + mask.shape[0], left + mask.shape[1]))
+                boxes.append(own)
                 masks.append(mask)
                 numbers.append(number)
         planes = _stack_planes(luminance, maps)
         light = measure_light(labels, labels > 0, luminance)
-        said, whole = [], self._are_whole(maps.classes[2], boxes, near)
+        said, whole = [], self._are_whole(maps.classes[2], beside, near)
         for number, box in zip(numbers, boxes, strict=True):
             seen = self._seen_by_judge(box)
             whole = whole and near.holds(seen)
             seen = seen.meet(near)
             inner = seen.within(near)
-            own = SpotPlanes(planes[:, *inner], (labels[inner] == number).astype(np.int32))
-            said.append(float(judge_spots(own, self.judge, self.diameter)[0]))
+            around = SpotPlanes(planes[:, *inner], (labels[inner] == number).astype(np.int32))
+            said.append(float(judge_spots(around, self.judge, self.diameter)[0]))
         found = Spots(
             np.array(boxes, np.int64).reshape(-1, 4),
             masks,
