@@ -9,6 +9,7 @@ Shapes are written in these letters: N cells of a clump, K rays, P parameters a 
 
 from declump._kernels.discrepancy import cover, gather_discrepancy, hard_discrepancy, soft_discrepancy
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
+from declump._kernels.masks import convex_area, grow_diamond
 from declump._kernels.peaks import outstanding_peaks
 from declump._kernels.poses import pose
 from declump._kernels.projection import own_blocks, shared_blocks
@@ -20,12 +21,14 @@ from declump._kernels.windows import sample_affine, sample_number, sample_polar
 
 __all__ = [
     "ON_EDGE",
+    "convex_area",
     "count_layers",
     "cover",
     "fill_contour",
     "first_exits",
     "gather_discrepancy",
     "gather_layers",
+    "grow_diamond",
     "hard_discrepancy",
     "largest_copy",
     "layer_misfit",
