@@ -42,11 +42,11 @@ class Case:
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         return np.ascontiguousarray(self.seeds[:, 0]), np.ascontiguousarray(self.seeds[:, 1])
 
-    def cover(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the cells leave uncovered, and the pixels that are not wholly so."""
-        left, touched = np.ones(self.clump.shape), np.empty(self.clump.size, dtype=np.int64)
-        count = _kernels.cover(*self.places, self.radii, self.softness, self.table, left, touched)
-        return left, touched[:count]
+    def discrepancy(self) -> Discrepancy:
+        """The term of the clump, brought up to the outlines."""
+        term = Discrepancy(self.clump, self.radii.shape[1])
+        term.follow(SoftOutlines(*self.places, self.radii, self.softness, self.table))
+        return term
 
     def ray_misfit(self, tolerances: np.ndarray | float) -> RayMisfit:
         expected = expect_nothing(*self.radii.shape)
@@ -363,26 +363,22 @@ def test_gradient_and_hessian_with_evidence_are_those_of_finite_differences(numb
 
 
 @given(cases)
-def test_the_compiled_soft_discrepancy_is_the_readable_one(case):
-    left, touched = case.cover()
+def test_the_compiled_soft_discrepancy_is_the_readable_one_and_leaves_its_buffer_clean(case):
+    term = case.discrepancy()
     cover = energy.coverages(case.clump.shape, case.seeds, case.radii, case.softness)
-    np.testing.assert_allclose(left, np.prod(1 - cover, axis=0), rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(np.sort(touched), np.flatnonzero(left.ravel() < 1))
-    value = _kernels.soft_discrepancy(
-        case.clump.astype(float), int(case.clump.sum()), left, touched, np.int64(touched.size)
-    )
+    pixels, left, _ = term.seen
+    uncovered = np.where(term.depths > 0, 0.0, 1.0)
+    uncovered.ravel()[pixels] = left
+    np.testing.assert_allclose(uncovered, np.prod(1 - cover, axis=0), rtol=0, atol=1e-12)
+    assert np.unique(pixels).size == pixels.size
     expected = energy.soft_discrepancy(case.clump, case.seeds, case.radii, case.softness)
-    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert term.soft == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    np.testing.assert_array_equal(term.places, -1)
 
 
 @given(cases)
-def test_the_compiled_hard_discrepancy_is_the_readable_one_and_leaves_its_buffer_clean(case):
-    union, touched = np.zeros(case.clump.shape, dtype=bool), np.empty(case.clump.size, dtype=np.int64)
-    directions = contours.directions(case.radii.shape[1])
-    arguments = (*case.places, case.radii, *directions, case.table, union, touched)
-    value = _kernels.hard_discrepancy(case.clump, int(case.clump.sum()), *arguments)
-    assert value == energy.hard_discrepancy(case.clump, case.seeds, case.radii)
-    assert not union.any()
+def test_the_compiled_hard_discrepancy_is_the_readable_one(case):
+    assert case.discrepancy().count_pixels() == energy.hard_discrepancy(case.clump, case.seeds, case.radii)
 
 
 @given(cases)
@@ -396,7 +392,7 @@ def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buf
     assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
     assert np.all(pairs[:, 0] < pairs[:, 1])
     assert len({tuple(pair) for pair in pairs}) == len(pairs)
-    np.testing.assert_array_equal(discrepancy.last, -1)
+    np.testing.assert_array_equal(discrepancy.places, -1)
 
 
 @given(cases, numbers)
@@ -432,8 +428,8 @@ def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case,
     assert_close(gradient, expected_gradient, 1e-9)
     assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
     assert np.all(pairs[:, 0] < pairs[:, 1])
-    for term in (terms[0], terms[2]):
-        np.testing.assert_array_equal(term.last, -1)
+    np.testing.assert_array_equal(terms[0].places, -1)
+    np.testing.assert_array_equal(terms[2].last, -1)
     eigenvalues = np.linalg.eigvalsh(dense(blocks, pairs, shared).reshape(gradient.size, gradient.size))
     assert eigenvalues[0] >= -1e-9 * max(eigenvalues[-1], 1.0)
 
@@ -468,10 +464,19 @@ class Model:
     free: np.ndarray
     hessian: np.ndarray
 
-    def step(self, radius: float, tolerance: float = 1e-12) -> tuple[np.ndarray, bool]:
+    def step(self, radius: float, tolerance: float = 1e-12, damping: float = 0.0) -> tuple[np.ndarray, bool]:
+        factors = _kernels.factorise(self.blocks, self.free, damping)
         return _kernels.truncated_conjugate_gradient(
-            self.gradient, self.blocks, self.pairs, self.shared, self.free, radius, tolerance, 500
+            self.gradient, self.blocks, self.pairs, self.shared, self.free, factors, radius, tolerance, 500
         )
+
+    def solve_cells(self, vector: np.ndarray, damping: float) -> np.ndarray:
+        """Solve the damped equations of what is free of every cell by itself."""
+        solved = np.zeros_like(vector)
+        for cell, free in enumerate(self.free > 0):
+            damped = self.blocks[cell][np.ix_(free, free)] + damping * np.eye(free.sum())
+            solved[cell, free] = np.linalg.solve(damped, vector[cell, free])
+        return solved
 
     def decrease(self, step: np.ndarray) -> float:
         return _kernels.predicted_decrease(self.gradient, self.blocks, self.pairs, self.shared, step)
@@ -513,19 +518,19 @@ def test_in_a_large_region_the_step_solves_the_equations_of_the_free_parameters(
     assert not on_border
 
 
-@given(models, st.floats(1e-3, 3))
-def test_the_step_stays_in_its_region_moves_nothing_fixed_and_goes_down(model, radius):
-    step, on_border = model.step(radius, 0.1)
+@given(models, st.floats(1e-3, 3), st.floats(0, 10))
+def test_the_step_stays_in_its_region_moves_nothing_fixed_and_goes_down(model, radius, damping):
+    step, on_border = model.step(radius, 0.1, damping)
     length = np.linalg.norm(step)
     assert length <= radius * (1 + 1e-9)
     if on_border:
         assert length == pytest.approx(radius)
     np.testing.assert_array_equal(step[model.free == 0], 0)
     if np.any(model.gradient * model.free):
-        downhill = -model.gradient * model.free
-        slope = np.linalg.norm(downhill)
+        downhill = model.solve_cells(-model.gradient * model.free, damping)
+        slope = -np.sum(downhill * model.gradient)
         curvature = downhill.ravel() @ model.hessian @ downhill.ravel()
-        cauchy = min(slope**2 / curvature, radius / slope) * downhill
+        cauchy = min(slope / curvature, radius / np.linalg.norm(downhill)) * downhill
         assert model.decrease(step) >= model.decrease(cauchy) * (1 - 1e-9) > 0
 
 
@@ -535,6 +540,17 @@ def test_predicted_decrease_is_that_of_the_quadratic_model(model, number):
     flat = step.ravel()
     expected = -model.gradient.ravel() @ flat - 0.5 * flat @ model.hessian @ flat
     assert model.decrease(step) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(models, st.floats(0, 10))
+def test_factors_are_those_of_what_is_free(model, damping):
+    factors = _kernels.factorise(model.blocks, model.free, damping)
+    for factor, block, free in zip(factors, model.blocks, model.free > 0, strict=True):
+        np.testing.assert_array_equal(np.triu(factor, 1), 0)
+        product = factor @ factor.T
+        damped = block + damping * np.eye(len(free))
+        np.testing.assert_allclose(product[np.ix_(free, free)], damped[np.ix_(free, free)], atol=1e-9)
+        np.testing.assert_array_equal(product[~free], np.eye(len(free))[~free])
 
 
 def test_along_a_direction_without_curvature_the_step_goes_to_the_border():

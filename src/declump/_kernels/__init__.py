@@ -7,39 +7,44 @@ long to compile.
 Shapes are written in these letters: N cells of a clump, K rays, P parameters a cell, H rows and W columns.
 """
 
-from declump._kernels.discrepancy import cover, gather_discrepancy, hard_discrepancy, soft_discrepancy
+from declump._kernels.discrepancy import gather_discrepancy, look_at_bands, move_interiors, sum_discrepancies
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
+from declump._kernels.masks import convex_area, grow_diamond
 from declump._kernels.peaks import outstanding_peaks
-from declump._kernels.poses import pose
+from declump._kernels.poses import pose, pose_cells
 from declump._kernels.projection import own_blocks, shared_blocks
 from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
 from declump._kernels.scores import sum_pixel_scores
-from declump._kernels.trust_region import predicted_decrease, truncated_conjugate_gradient
+from declump._kernels.trust_region import factorise, predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
 from declump._kernels.windows import sample_affine, sample_number, sample_polar
 
 __all__ = [
     "ON_EDGE",
+    "convex_area",
     "count_layers",
-    "cover",
+    "factorise",
     "fill_contour",
     "first_exits",
     "gather_discrepancy",
     "gather_layers",
-    "hard_discrepancy",
+    "grow_diamond",
     "largest_copy",
     "layer_misfit",
+    "look_at_bands",
+    "move_interiors",
     "outermost_crossings",
     "outstanding_peaks",
     "own_blocks",
     "points_inside",
     "pose",
+    "pose_cells",
     "predicted_decrease",
     "sample_affine",
     "sample_number",
     "sample_polar",
     "shared_blocks",
-    "soft_discrepancy",
+    "sum_discrepancies",
     "sum_pixel_scores",
     "truncated_conjugate_gradient",
 ]

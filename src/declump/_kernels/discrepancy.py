@@ -1,140 +1,185 @@
-"""How much of a clump the cells cover: the discrepancy, soft and hard."""
+"""How much of a clump the cells cover: the discrepancy, soft and hard.
+
+From one set of outlines to the next few pixels change. Those that lie surely inside a cell are counted in an image that
+is kept, and brought up to date where the outlines have moved; only the pixels near outlines are looked at each time.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from declump._kernels.compiling import compiled
-from declump._kernels.outlines import add_visits, entries_within, pixels_inside, visit_bands
-from declump._kernels.types import Floats, Ints, Mask, Meetings, PolarTable
+from declump._kernels.outlines import add_visits, entries_within
+from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Meetings, PolarTable, Visits
 
 
 @compiled
-def cover(
+def move_interiors(
     rows: Ints,
     columns: Ints,
     radii: Floats,
     softness: float,
     table: PolarTable,
-    left: Floats,
-    touched: Ints,
-) -> int:
-    """Multiply into ``left`` (H, W; ones before) what every cell leaves uncovered; give the number of pixels touched.
+    clump: Mask,
+    depths: Ints,
+    inner: Ints,
+    covered: Ints,
+) -> None:
+    """Count anew, in ``depths`` (H, W), in how many cells each pixel lies deeper than the softness.
 
-    Only the pixels of the table that a cell can reach are visited. ``touched`` receives the flat indices of pixels
-    below one.
+    ``inner`` (N, K) tells up to which entry of its sector a cell was counted before, and is brought up to date, as is
+    ``covered`` (2,): how many pixels of the clump (H, W), and outside it, lie in any cell.
     """
-    starts, d_rows, d_columns, distances, fractions = table
+    starts, d_rows, d_columns, distances, _ = table
     cells, rays = radii.shape
-    height, width = left.shape
-    flat = left.ravel()
-    count = 0
+    height, width = depths.shape
+    flat, inside = depths.ravel(), clump.ravel()
+    chord = np.cos(np.pi / rays) * 0.999999
     for cell in range(cells):
         for sector in range(rays):
-            near = radii[cell, sector]
-            far = radii[cell, sector + 1 if sector + 1 < rays else 0]
-            end = starts[sector + 1]
-            band = entries_within(distances, starts[sector], end, min(near, far) - softness)
-            outside = entries_within(distances, band, end, max(near, far) + softness)
-            for entry in range(starts[sector], band):
+            least = min(radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0])
+            limit = min(least - softness, least * chord)
+            before = inner[cell, sector]
+            after = entries_within(distances, starts[sector], starts[sector + 1], limit)
+            inner[cell, sector] = after
+            change = 1 if after > before else -1
+            for entry in range(min(before, after), max(before, after)):
                 row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
                 if 0 <= row < height and 0 <= column < width:
                     pixel = row * width + column
-                    if flat[pixel] == 1.0:
-                        touched[count] = pixel
-                        count += 1
-                    flat[pixel] = 0.0
-            for entry in range(band, outside):
-                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
-                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
-                if depth > -1 and 0 <= row < height and 0 <= column < width:
-                    pixel = row * width + column
-                    before = flat[pixel]
-                    after = 0.0 if depth >= 1 else before * (0.5 - depth * (3 - depth * depth) / 4)
-                    if before == 1.0 and after < 1.0:
-                        touched[count] = pixel
-                        count += 1
-                    flat[pixel] = after
-    return count
+                    flat[pixel] += change
+                    if flat[pixel] == (1 if change > 0 else 0):
+                        covered[0 if inside[pixel] else 1] += change
 
 
 @compiled
-def soft_discrepancy(clump: Floats, clump_size: int, left: Floats, touched: Ints, count: int) -> float:
-    """Sum of ``(union - clump)^2`` over all pixels; twin of :func:`declump.evolution.energy.soft_discrepancy`.
+def look_at_bands(
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    softness: float,
+    table: PolarTable,
+    rises: Floats,
+    runs: Floats,
+    depths: Ints,
+    inner: Ints,
+    places: Ints,
+) -> tuple[Visits, Ints, Floats, Mask]:
+    """Find the pixels in the bands round the outlines that no cell covers surely, as ``depths`` and ``inner`` tell.
 
-    Untouched pixels have no union: together they give the clump's size less its touched pixels.
+    ``rises`` and ``runs`` (K,) are the directions of the rays; ``places`` (H, W) is scratch, -1 for every pixel before
+    and after.
+
+    Returns
+    -------
+    visits : Visits
+        With the place of a pixel in what follows for its flat index.
+    pixels : (U,)
+        Their flat indices.
+    left : (U,)
+        What all cells leave uncovered of each.
+    united : (U,)
+        Whether it lies inside any outline.
     """
-    clump_flat, left_flat = clump.ravel(), left.ravel()
-    total = float(clump_size)
-    for place in range(count):
-        pixel = touched[place]
-        residual = 1.0 - left_flat[pixel] - clump_flat[pixel]
-        total += residual * residual - clump_flat[pixel]
-    return total
+    starts, d_rows, d_columns, distances, fractions = table
+    cells, rays = radii.shape
+    height, width = depths.shape
+    flat, place_of = depths.ravel(), places.ravel()
+    outer = np.empty((cells, rays), np.int64)
+    capacity = 0
+    for cell in range(cells):
+        for sector in range(rays):
+            most = max(radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0])
+            first, end = inner[cell, sector], starts[sector + 1]
+            outer[cell, sector] = entries_within(distances, first, end, most + softness)
+            capacity += outer[cell, sector] - first
+    at_cell, at_sector = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+    at_fraction, at_depth = np.empty(capacity), np.empty(capacity)
+    at_place = np.empty(capacity, np.int64)
+    pixels, left, united = np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity, np.bool_)
+    count, known = 0, 0
+    for cell in range(cells):
+        for sector in range(rays):
+            following = sector + 1 if sector + 1 < rays else 0
+            near, far = radii[cell, sector], radii[cell, following]
+            start_y, start_x = near * rises[sector], near * runs[sector]
+            edge_y, edge_x = far * rises[following] - start_y, far * runs[following] - start_x
+            for entry in range(inner[cell, sector], outer[cell, sector]):
+                y, x = d_rows[entry], d_columns[entry]
+                row, column = rows[cell] + y, columns[cell] + x
+                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
+                if not (depth > -1 and 0 <= row < height and 0 <= column < width):
+                    continue
+                pixel = row * width + column
+                if flat[pixel] > 0:
+                    continue
+                place = place_of[pixel]
+                if place < 0:
+                    place = place_of[pixel] = known
+                    pixels[known], left[known], united[known] = pixel, 1.0, False
+                    known += 1
+                if edge_x * (y - start_y) - edge_y * (x - start_x) > ON_EDGE:
+                    united[place] = True
+                if depth >= 1:
+                    left[place] = 0.0
+                    continue
+                left[place] *= 0.5 - depth * (3 - depth * depth) / 4
+                at_cell[count], at_sector[count] = cell, sector
+                at_fraction[count], at_depth[count], at_place[count] = fractions[entry], depth, place
+                count += 1
+    for place in range(known):
+        place_of[pixels[place]] = -1
+    visits = at_cell[:count], at_sector[:count], at_fraction[:count], at_depth[:count], at_place[:count]
+    return visits, pixels[:known], left[:known], united[:known]
+
+
+@compiled
+def sum_discrepancies(
+    clump: Mask, clump_size: int, covered: Ints, pixels: Ints, left: Floats, united: Mask
+) -> tuple[float, int]:
+    """Soft and hard discrepancy; twins of those of :mod:`declump.evolution.energy`.
+
+    Pixels of the clump that no cell comes near count 1, as do those outside it that one surely covers.
+    """
+    inside = clump.ravel()
+    different = clump_size - covered[0] + covered[1]
+    soft = float(different)
+    for place in range(len(pixels)):
+        own = 1.0 if inside[pixels[place]] else 0.0
+        residual = 1.0 - left[place] - own
+        soft += residual * residual - own
+        if united[place]:
+            different += -1 if inside[pixels[place]] else 1
+    return soft, different
 
 
 @compiled
 def gather_discrepancy(
-    rows: Ints,
-    columns: Ints,
-    radii: Floats,
+    visits: Visits,
     softness: float,
-    table: PolarTable,
-    clump: Floats,
+    clump: Mask,
+    pixels: Ints,
     left: Floats,
-    last: Ints,
     by_radius: Floats,
     diagonal: Floats,
     adjacent: Floats,
 ) -> Meetings:
     """Add the derivatives of the soft discrepancy by the radii; see :func:`add_visits`.
 
-    ``left`` (H, W) is what :func:`cover` gives for these radii.
+    ``visits``, ``pixels`` and ``left`` are what :func:`look_at_bands` gives for these radii.
     """
-    clump_flat, left_flat = clump.ravel(), left.ravel()
-    visits = visit_bands(rows, columns, radii, softness, table, left.shape)
-    _, _, _, depths, pixels = visits
-    pushes, squares, slopes = np.zeros(len(pixels)), np.zeros(len(pixels)), np.zeros(len(pixels))
-    for visit in range(len(pixels)):
-        remaining, depth = left_flat[pixels[visit]], depths[visit]
+    cells, sectors, fractions, depths, places = visits
+    inside = clump.ravel()
+    pushes, squares, slopes = np.zeros(len(places)), np.zeros(len(places)), np.zeros(len(places))
+    for visit in range(len(places)):
+        remaining, depth = left[places[visit]], depths[visit]
         if remaining > 0.0:
             others = remaining / (0.5 - depth * (3 - depth * depth) / 4)
             slope = others * 0.75 * (1 - depth * depth) / softness
-            pushes[visit] = 2 * (1.0 - remaining - clump_flat[pixels[visit]]) * slope
+            own = 1.0 if inside[pixels[places[visit]]] else 0.0
+            pushes[visit] = 2 * (1.0 - remaining - own) * slope
             squares[visit] = 2 * slope * slope
             slopes[visit] = slope
-    return add_visits(visits, pushes, squares, slopes, last, by_radius, diagonal, adjacent)
-
-
-@compiled
-def hard_discrepancy(
-    clump: Mask,
-    clump_size: int,
-    rows: Ints,
-    columns: Ints,
-    radii: Floats,
-    rises: Floats,
-    runs: Floats,
-    table: PolarTable,
-    union: Mask,
-    touched: Ints,
-) -> int:
-    """Equation 2 with binary masks; twin of :func:`declump.evolution.energy.hard_discrepancy`.
-
-    ``union`` is scratch, False for every pixel before and after.
-    """
-    union_flat, clump_flat = union.ravel(), clump.ravel()
-    inside = np.empty(union.size, dtype=np.int64)
-    count = 0
-    for cell in range(len(radii)):
-        size = pixels_inside(rows[cell], columns[cell], radii[cell], rises, runs, table, union.shape, inside)
-        for pixel in inside[:size]:
-            if not union_flat[pixel]:
-                union_flat[pixel] = True
-                touched[count] = pixel
-                count += 1
-    different = clump_size
-    for place in range(count):
-        different += -1 if clump_flat[touched[place]] else 1
-        union_flat[touched[place]] = False
-    return different
+    kept = cells.copy(), sectors.copy(), fractions.copy(), depths, places.copy()
+    last = np.full(len(pixels), -1, np.int32)
+    return add_visits(kept, pushes, squares, slopes, last, by_radius, diagonal, adjacent)

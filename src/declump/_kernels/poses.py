@@ -66,3 +66,17 @@ def pose(
         radii[ray] = scale * value
         basis[ray, count] = scale * value
         basis[ray, count + 1] = scale * slope
+
+
+@compiled
+def pose_cells(
+    mean: Floats, modes: Floats, parameters: Floats, units: Floats, radii: Floats, basis: Floats
+) -> None:
+    """Pose N shapes by their parameters (N, P), the last two in ``units`` (2,): radii (N, K), derivatives (N, K, P)."""
+    count = modes.shape[1]
+    for cell in range(len(parameters)):
+        own = parameters[cell]
+        pose(mean, modes, own[:count], own[count] * units[0], own[count + 1] * units[1], radii[cell], basis[cell])
+        for ray in range(mean.size):
+            basis[cell, ray, count] *= units[0]
+            basis[cell, ray, count + 1] *= units[1]

@@ -21,21 +21,32 @@ def own_blocks(basis: Floats, by_radius: Floats, diagonal: Floats, adjacent: Flo
     cells, rays, parameters = basis.shape
     gradient = np.zeros((cells, parameters))
     blocks = np.zeros((cells, parameters, parameters))
-    weighted = np.empty(parameters)
+    # Four rays at once below; those added to make it up weigh nothing.
+    own, weighted = np.zeros((rays + 3, parameters)), np.zeros((rays + 3, parameters))
     for cell in range(cells):
-        own, block = basis[cell], blocks[cell]
+        count = 0
         for ray in range(rays):
             before, following = ray - 1 if ray > 0 else rays - 1, ray + 1 if ray + 1 < rays else 0
             on, back, forth = diagonal[cell, ray], adjacent[cell, before], adjacent[cell, ray]
             if on == 0.0:
                 continue
             for p in range(parameters):
-                gradient[cell, p] += by_radius[cell, ray] * own[ray, p]
-                weighted[p] = on * own[ray, p] + forth * own[following, p] + back * own[before, p]
-            for p in range(parameters):
-                value = own[ray, p]
-                for q in range(parameters):
-                    block[p, q] += value * weighted[q]
+                value = basis[cell, ray, p]
+                gradient[cell, p] += by_radius[cell, ray] * value
+                own[count, p] = value
+                weighted[count, p] = on * value + forth * basis[cell, following, p] + back * basis[cell, before, p]
+            count += 1
+        weighted[count : count + 3] = 0.0
+        block = blocks[cell]
+        for p in range(parameters):
+            for ray in range(0, count, 4):
+                one, two, three, four = own[ray, p], own[ray + 1, p], own[ray + 2, p], own[ray + 3, p]
+                for q in range(p, parameters):
+                    block[p, q] += (one * weighted[ray, q] + two * weighted[ray + 1, q]) + (
+                        three * weighted[ray + 2, q] + four * weighted[ray + 3, q]
+                    )
+            for q in range(p):
+                block[p, q] = block[q, p]
     return gradient, blocks
 
 

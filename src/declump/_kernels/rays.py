@@ -58,6 +58,15 @@ def outermost_crossings(
 
 
 @compiled
+def _is_deep(mask: Mask, row: float, column: float) -> bool:
+    """Whether the four pixels round a point are all in the mask, so that it has not to be looked at any closer."""
+    top, left = int(row), int(column)
+    if row < 0 or column < 0 or top + 1 >= mask.shape[0] or left + 1 >= mask.shape[1]:
+        return False
+    return bool(mask[top, left] & mask[top, left + 1] & mask[top + 1, left] & mask[top + 1, left + 1])
+
+
+@compiled
 def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floats, step: float) -> Floats:
     """Twin of the first exit read from :func:`declump.shapes.contours.sample_ray`, for all rays."""
     rays = rises.size
@@ -67,15 +76,18 @@ def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floa
         return exits
     for ray in range(rays):
         border = _border_distance(mask.shape[0], mask.shape[1], row, column, rises[ray], runs[ray])
-        inner, inner_value, look = 0.0, at_seed, 1
+        inner, look = 0.0, 1
         exits[ray] = np.inf
         while inner < border:
             distance = min(look * step, border)
-            value = _look(mask, row + distance * rises[ray], column + distance * runs[ray])
-            if value < 0.5:
-                exits[ray] = inner + (distance - inner) * (inner_value - 0.5) / (inner_value - value)
-                break
-            inner, inner_value = distance, value
+            at_row, at_column = row + distance * rises[ray], column + distance * runs[ray]
+            if not _is_deep(mask, at_row, at_column):
+                value = _look(mask, at_row, at_column)
+                if value < 0.5:
+                    inner_value = _look(mask, row + inner * rises[ray], column + inner * runs[ray])
+                    exits[ray] = inner + (distance - inner) * (inner_value - 0.5) / (inner_value - value)
+                    break
+            inner = distance
             look += 1
     return exits
 

@@ -7,6 +7,9 @@ import numpy as np
 from declump._kernels.compiling import compiled
 from declump._kernels.types import Floats, Ints
 
+LEAST_CURVATURE = 1e-6
+"""Least curvature that a preconditioner counts on, as a share of the largest of its cell."""
+
 
 @compiled
 def _multiply(blocks: Floats, pairs: Ints, shared: Floats, vector: Floats, product: Floats) -> None:
@@ -14,16 +17,65 @@ def _multiply(blocks: Floats, pairs: Ints, shared: Floats, vector: Floats, produ
     cells, parameters = vector.shape
     for cell in range(cells):
         for p in range(parameters):
-            total = 0.0
-            for q in range(parameters):
-                total += blocks[cell, p, q] * vector[cell, q]
-            product[cell, p] = total
+            product[cell, p] = 0.0
+        for q in range(parameters):
+            factor = vector[cell, q]
+            for p in range(parameters):
+                product[cell, p] += blocks[cell, q, p] * factor
     for pair in range(len(pairs)):
         first, second = pairs[pair, 0], pairs[pair, 1]
         for p in range(parameters):
+            factor, total = vector[first, p], 0.0
             for q in range(parameters):
-                product[first, p] += shared[pair, p, q] * vector[second, q]
-                product[second, q] += shared[pair, p, q] * vector[first, p]
+                total += shared[pair, p, q] * vector[second, q]
+                product[second, q] += shared[pair, p, q] * factor
+            product[first, p] += total
+
+
+@compiled
+def factorise(blocks: Floats, free: Floats, damping: float) -> Floats:
+    """Cholesky factors (N, P, P), below the diagonal, of the blocks of what is free; 1 on it for what is fixed.
+
+    ``damping`` is added to every curvature; where there is hardly any even then, a little of the largest of its cell.
+    """
+    cells, parameters = free.shape
+    factors = np.zeros((cells, parameters, parameters))
+    for cell in range(cells):
+        factor, largest = factors[cell], 0.0
+        for p in range(parameters):
+            largest = max(largest, blocks[cell, p, p] * free[cell, p])
+        least = LEAST_CURVATURE * largest if largest > 0.0 else 1.0
+        for p in range(parameters):
+            if free[cell, p] == 0.0:
+                factor[p, p] = 1.0
+                continue
+            for q in range(p + 1):
+                total = blocks[cell, p, q] * free[cell, q]
+                for r in range(q):
+                    total -= factor[p, r] * factor[q, r]
+                if q == p:
+                    factor[p, p] = np.sqrt(max(total + damping, least))
+                else:
+                    factor[p, q] = total / factor[q, q]
+    return factors
+
+
+@compiled
+def _precondition(factors: Floats, vector: Floats, result: Floats) -> None:
+    """Solve the equations of every cell by itself, whose blocks have these factors, for a vector (N, P)."""
+    cells, parameters = vector.shape
+    for cell in range(cells):
+        factor = factors[cell]
+        for p in range(parameters):
+            total = vector[cell, p]
+            for q in range(p):
+                total -= factor[p, q] * result[cell, q]
+            result[cell, p] = total / factor[p, p]
+        for p in range(parameters - 1, -1, -1):
+            value = result[cell, p] / factor[p, p]
+            result[cell, p] = value
+            for q in range(p):
+                result[cell, q] -= factor[p, q] * value
 
 
 @compiled
@@ -49,11 +101,15 @@ def truncated_conjugate_gradient(
     pairs: Ints,
     shared: Floats,
     free: Floats,
+    factors: Floats,
     radius: float,
     tolerance: float,
     bound: int,
 ) -> tuple[Floats, bool]:
     """Steihaug's method: the step in a trust region of a block-sparse quadratic model; fixed parameters do not move.
+
+    ``factors`` (N, P, P) are those of the blocks that it is preconditioned by (:func:`factorise`): each cell by itself
+    is solved at once, and only what cells do to each other takes turns. Units are plain conjugate gradients.
 
     Returns
     -------
@@ -63,11 +119,13 @@ def truncated_conjugate_gradient(
     """
     cells, parameters = gradient.shape
     step, product = np.zeros((cells, parameters)), np.empty((cells, parameters))
-    residual, direction = np.empty((cells, parameters)), np.empty((cells, parameters))
+    residual, solved = np.empty((cells, parameters)), np.empty((cells, parameters))
     for cell in range(cells):
         for p in range(parameters):
-            residual[cell, p] = direction[cell, p] = -gradient[cell, p] * free[cell, p]
-    squared = _inner(residual, residual)
+            residual[cell, p] = -gradient[cell, p] * free[cell, p]
+    _precondition(factors, residual, solved)
+    direction = solved.copy()
+    squared = _inner(residual, solved)
     target = squared * tolerance * tolerance
     for _ in range(bound):
         if squared <= target or squared == 0.0:
@@ -86,10 +144,11 @@ def truncated_conjugate_gradient(
             return step, True
         _add(step, length, direction)
         _add(residual, -length, product)
-        following = _inner(residual, residual)
+        _precondition(factors, residual, solved)
+        following = _inner(residual, solved)
         for cell in range(cells):
             for p in range(parameters):
-                direction[cell, p] = residual[cell, p] + following / squared * direction[cell, p]
+                direction[cell, p] = solved[cell, p] + following / squared * direction[cell, p]
         squared = following
     return step, False
 

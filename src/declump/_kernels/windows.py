@@ -74,15 +74,23 @@ def sample_polar(
     """
     height, width = nuclei.shape
     one = np.float32(1)
+    depths = window.shape[2]
+    rows, columns, nearest = np.empty(depths), np.empty(depths), np.empty(depths)
     for angle in range(window.shape[1]):
-        for depth in range(window.shape[2]):
+        for depth in range(depths):
             distance = step * (depth + 0.5)
-            row, column = seed[0] + rises[angle] * distance, seed[1] + runs[angle] * distance
-            nearest = np.inf
-            for other in range(others.shape[0]):
-                y, x = row - others[other, 0], column - others[other, 1]
-                nearest = min(nearest, y * y + x * x)
-            ahead = (np.sqrt(nearest) / step - (depth + 0.5)) / lead
+            rows[depth], columns[depth] = seed[0] + rises[angle] * distance, seed[1] + runs[angle] * distance
+            nearest[depth] = np.inf
+        # Along a ray rather than seed by seed for a point: several points at once.
+        for other in range(others.shape[0]):
+            other_row, other_column = others[other, 0], others[other, 1]
+            for depth in range(depths):
+                y, x = rows[depth] - other_row, columns[depth] - other_column
+                squared = y * y + x * x
+                nearest[depth] = squared if squared < nearest[depth] else nearest[depth]
+        for depth in range(depths):
+            row, column = rows[depth], columns[depth]
+            ahead = (np.sqrt(nearest[depth]) / step - (depth + 0.5)) / lead
             window[7, angle, depth] = min(max(ahead, -1.0), 1.0)
             window[8, angle, depth] = np.float32(depth) / np.float32(window.shape[2])
             if not (-0.5 < row < height - 0.5 and -0.5 < column < width - 0.5):

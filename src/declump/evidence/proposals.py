@@ -62,9 +62,17 @@ class RayProposer:
     beside: Regions | None = None
     _answers: dict[bytes, Floats] = field(default_factory=dict, init=False, repr=False)
     _smooth: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
+    _last: list[tuple[Regions, Evidence]] = field(default_factory=list, init=False, repr=False)
 
     def propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
         """Propose the whole outline of every cell of regions of the image, or of some; see :func:`propose_rays`."""
+        if cells is not None:
+            return self._propose(regions, cells)
+        if not self._last or self._last[0][0] is not regions:
+            self._last[:] = [(regions, self._propose(regions))]
+        return self._last[0][1]
+
+    def _propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
         model, view = self._open(regions)
         chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
         output = np.empty((len(chosen), 2, view.angles))

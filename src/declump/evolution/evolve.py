@@ -261,7 +261,8 @@ def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size:
     if not settings.snap:
         return evolution
     clump = clump.with_room(max(int(ROOM * size), clump.reach_beyond(evolution.radii)))
-    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap)
+    exits = clump.first_exits(evolution.radii.shape[1])
+    radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap, exits)
     left = clump.discrepancy(radii)
     return (
         replace(evolution, radii=radii, history=(*evolution.history, left))

@@ -18,7 +18,7 @@ from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines
 from declump.records.clump import Clump
 from declump.records.evidence import Evidence
 from declump.shapes.alignment import TOLERATED, largest_copy
-from declump.shapes.contours import MIN_RADIUS, first_exits
+from declump.shapes.contours import MIN_RADIUS
 from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
@@ -41,20 +41,36 @@ class ClumpState:
 
 @dataclass(frozen=True)
 class QuadraticModel:
-    """The quadratic model m_k (equation 4) at a state; ``free`` is 0 for parameters that may not move."""
+    """The quadratic model m_k (equation 4) at a state.
+
+    ``free`` is 0 for parameters that may not move. Steps are found by conjugate gradients, preconditioned by cells or
+    plain.
+    """
 
     gradient: Floats
     blocks: Floats
     pairs: NDArray[np.int64]
     shared: Floats
     free: Floats
+    preconditioned: bool
 
     def find_step(self, region: float) -> tuple[Floats, bool]:
         """Approximate minimiser within a region (equation 5), and whether it lies on the border of the region."""
         step, on_border = _kernels.truncated_conjugate_gradient(
-            self.gradient, self.blocks, self.pairs, self.shared, self.free, region, 0.1, 50
+            self.gradient, self.blocks, self.pairs, self.shared, self.free, self._factorise(region), region, 0.1, 50
         )
         return step, on_border
+
+    def _factorise(self, region: float) -> Floats:
+        """Factors (N, P, P) of what a step is preconditioned by.
+
+        The damping is that which leaves the steepest descent within the region, so that directions in which hardly
+        anything changes do not use it up.
+        """
+        if not self.preconditioned:
+            return np.tile(np.eye(self.free.shape[1]), (len(self.free), 1, 1))
+        damping = float(np.linalg.norm(self.gradient * self.free)) / region
+        return np.asarray(_kernels.factorise(self.blocks, self.free, damping))
 
     def predict_decrease(self, step: Floats) -> float:
         """Decrease that the model foresees for what is free to move in a step."""
@@ -74,7 +90,7 @@ class ClumpObjective:
         self.softness = max(settings.softness * mean_radius, 1.0)
         self.mask, self.seeds, self.size = clump.mask, clump.seeds, clump.size
         self.rows, self.columns = (np.ascontiguousarray(part) for part in clump.seeds.T)
-        self.exits = np.stack([first_exits(clump.mask, seed, prior.rays) for seed in clump.seeds])
+        self.exits = clump.first_exits(prior.rays)
         self.terms = build_terms(clump, prior, settings, self.exits, mean_radius, evidence)
         self._followed: SoftOutlines | None = None
 
@@ -154,17 +170,7 @@ class ClumpObjective:
         """Radii (M, K) of M sets of parameters, and their derivatives (M, K, t + 2)."""
         cells, count = parameters.shape
         radii, basis = np.empty((cells, self.mean.size)), np.empty((cells, self.mean.size, count))
-        for cell, (*coefficients, log_scale, rotation) in enumerate(parameters):
-            _kernels.pose(
-                self.mean,
-                self.modes,
-                np.array(coefficients),
-                log_scale * POSE_UNITS[0],
-                rotation * POSE_UNITS[1],
-                radii[cell],
-                basis[cell],
-            )
-        basis[:, :, -2:] *= POSE_UNITS
+        _kernels.pose_cells(self.mean, self.modes, np.ascontiguousarray(parameters), POSE_UNITS, radii, basis)
         np.maximum(radii, MIN_RADIUS, out=radii)
         return radii, basis
 
@@ -182,7 +188,8 @@ class ClumpObjective:
 
     def hard_discrepancy(self, radii: Floats) -> int:
         """Equation 2 with binary masks, in pixels."""
-        return self.terms.discrepancy.count_pixels(self._outline(radii))
+        self._follow(radii)
+        return self.terms.discrepancy.count_pixels()
 
     def build_model(self, state: ClumpState) -> QuadraticModel:
         """Gauss-Newton model of the soft energy at a state."""
@@ -197,7 +204,7 @@ class ClumpObjective:
         free[:, :-2][(np.abs(shape) >= self.settings.box) & (shape * downhill > 0)] = 0
         if self.settings.alignment != "joint":
             free[:, -2:] = 0
-        return QuadraticModel(gradient, blocks, pairs, shared, free)
+        return QuadraticModel(gradient, blocks, pairs, shared, free, self.settings.alignment == "joint")
 
     def _follow(self, radii: Floats) -> SoftOutlines:
         """Bring the buffers of all terms up to these radii, unless they are."""

@@ -14,7 +14,11 @@ from declump.shapes import contours
 
 
 def snap_to_boundary(
-    mask: NDArray[np.bool_], seeds: NDArray[np.int64], radii: NDArray[np.float64], share: float
+    mask: NDArray[np.bool_],
+    seeds: NDArray[np.int64],
+    radii: NDArray[np.float64],
+    share: float,
+    exits: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Draw outlines to the edge of their clump.
 
@@ -29,6 +33,8 @@ def snap_to_boundary(
     share : float
         How far a radius may be off the edge, in mean radii of its cell, to be drawn there: wholly up to half of this,
         less and less beyond.
+    exits : (N, K) float64, optional
+        Where the rays first leave the clump, if that is known.
 
     Returns
     -------
@@ -40,9 +46,9 @@ def snap_to_boundary(
     places, towards = seeds.astype(np.float64), np.column_stack(rays)
     reach = radii.max(axis=1, initial=0)
     for index in np.flatnonzero(reach):
-        exits = contours.first_exits(mask, places[index], radii.shape[1])
+        ends = contours.first_exits(mask, places[index], radii.shape[1]) if exits is None else exits[index]
         # Beyond the image border nothing is seen.
-        edge = np.where(np.isfinite(exits), np.maximum(exits, contours.MIN_RADIUS), radii[index])
+        edge = np.where(np.isfinite(ends), np.maximum(ends, contours.MIN_RADIUS), radii[index])
         gap = edge - radii[index]
         weight = np.clip(2 - 2 * np.abs(gap) / (share * radii[index].mean()), 0, 1)
         before = places[index] + np.maximum(edge - 1, 0)[:, None] * towards

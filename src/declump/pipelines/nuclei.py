@@ -139,10 +139,12 @@ def find_second_nuclei(nuclei: NDArray[np.int32], mean_area: float | None = None
 
 def _touching(nuclei: NDArray[np.int32]) -> NDArray[np.int64]:
     """Numbers of the nuclei that touch another, by a side or a corner."""
-    names: list[NDArray[np.int64]] = []
     padded = np.pad(nuclei, 1)
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        shifted = np.roll(padded, (-down, -right), axis=(0, 1))
-        meeting = (padded > 0) & (shifted > 0) & (padded != shifted)
-        names += [padded[meeting].astype(np.int64), shifted[meeting].astype(np.int64)]
-    return np.unique(np.concatenate(names))
+    flat, width = padded.ravel(), padded.shape[1]
+    places = np.flatnonzero(flat)  # few of a large image
+    own, names = flat[places], []
+    for step in (1, width, width + 1, width - 1):
+        other = flat[places + step]
+        meeting = (other > 0) & (other != own)
+        names += [own[meeting], other[meeting]]
+    return np.unique(np.concatenate(names)).astype(np.int64)

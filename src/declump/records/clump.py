@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,7 @@ class Clump:
     image_shape: tuple[int, int]
     cells: NDArray[np.int64]
     seeds: NDArray[np.int64]
+    _exits: dict[int, NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -54,8 +55,15 @@ class Clump:
         """Equation 2: in how many pixels the clump and the union of cells with radii (n, K) differ."""
         union = np.zeros(self.mask.shape, dtype=np.bool_)
         for seed, outline in zip(self.seeds, radii, strict=True):
-            union |= contours.to_mask(seed, outline, self.mask.shape)
+            contours.fill(union, seed, outline)
         return int(np.count_nonzero(union != self.mask))
+
+    def first_exits(self, rays: int) -> NDArray[np.float64]:
+        """Where (n, K) the rays of every cell first leave the clump; see :func:`declump.shapes.contours.first_exits`."""
+        if rays not in self._exits:
+            exits = [contours.first_exits(self.mask, seed, rays) for seed in self.seeds]
+            self._exits[rays] = np.stack(exits) if exits else np.empty((0, rays))
+        return self._exits[rays]
 
     def reach_beyond(self, radii: NDArray[np.float64]) -> int:
         """How many pixels outlines (n, K) reach beyond the crop, as far as there is an image."""
@@ -76,7 +84,10 @@ class Clump:
         ]
         before = (room[0][0], room[1][0])
         origin = (self.origin[0] - before[0], self.origin[1] - before[1])
-        return replace(self, mask=np.pad(self.mask, room), origin=origin, seeds=self.seeds + before)
+        wider = replace(self, mask=np.pad(self.mask, room), origin=origin, seeds=self.seeds + before)
+        # A ray leaves a clump within its crop, or through the border of the image: wherever that crop begins.
+        object.__setattr__(wider, "_exits", self._exits)
+        return wider
 
 
 def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:

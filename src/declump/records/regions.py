@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.records.clump import check_mask
 from declump.records.evidence import Evidence
+
+LARGEST_TABLE = 1 << 20
+"""Labels up to this are ranked by a table of them, larger ones by sorting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +155,7 @@ def number_nuclei(nuclei: ArrayLike) -> NDArray[np.int32]:
         raise ValueError(f"labels of nuclei are integers >= 0, a mask of nuclei is bool; given was {array.dtype}")
     places = np.flatnonzero(array)  # few of a large image
     numbered = np.zeros(array.size, dtype=np.int32)
-    numbered[places] = np.unique(array.ravel()[places], return_inverse=True)[1] + 1
+    numbered[places] = _rank(array.ravel()[places])[1] + 1
     return numbered.reshape(array.shape)
 
 
@@ -178,8 +182,9 @@ def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:
     labels = np.asarray(labels)
     if labels.ndim != 2 or labels.dtype.kind not in "biu":
         raise ValueError(f"labels are an (H, W) array of integers; given was {labels.dtype} of shape {labels.shape}")
-    rows, columns = np.nonzero(labels > 0)
-    names, member = np.unique(labels[rows, columns], return_inverse=True)
+    places = np.flatnonzero(labels > 0)
+    rows, columns = np.divmod(places, labels.shape[1])
+    names, member = _rank(labels.ravel()[places])
     count = np.bincount(member, minlength=names.size)
     seeds = np.column_stack([np.bincount(member, part, names.size) / count for part in (rows, columns)])
     pixels = np.floor(seeds + 0.5).astype(np.int64)
@@ -187,3 +192,12 @@ def seeds_from_labels(labels: ArrayLike) -> NDArray[np.float64]:
         own = np.column_stack([rows[member == index], columns[member == index]])
         seeds[index] = own[((own - seeds[index]) ** 2).sum(axis=1).argmin()]
     return seeds
+
+
+def _rank(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Give the different labels in rising order, and which of them each of the labels (P,), integers >= 0, is."""
+    if labels.dtype == np.bool_ or not labels.size or labels.max() > LARGEST_TABLE:
+        names, ranks = np.unique(labels, return_inverse=True)
+        return names, ranks
+    present = np.bincount(labels.astype(np.int64)) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[labels]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from declump._kernels import outstanding_peaks
+from declump._kernels import convex_area, grow_diamond, outstanding_peaks
 from declump.seeds.distance import basins, deepest_places, depths
 
 SMOOTHING = 0.08
@@ -143,6 +143,7 @@ class NucleusReader:
         self.centre_map = ndimage.gaussian_filter(centre_map, SMOOTHING * diameter)
         self._blots = regionprops(label(probability >= FAINT, connectivity=2))
         self._parts: dict[tuple[int, bytes], list[_Part]] = {}
+        self._cuts: dict[tuple[int, bytes], _Cut] = {}
         self._solidities: dict[tuple[int, bytes], float] = {}
         self._contrasts: dict[tuple[Any, bytes, bytes], float] = {}
 
@@ -192,15 +193,14 @@ class NucleusReader:
 
     def _divide(self, index: int, rules: NucleusRules) -> list[_Part]:
         """Parts of one connected blot: what runs up to each peak."""
-        from skimage.measure import label
-        from skimage.segmentation import watershed
-
         blot = self._blots[index]
         nearness = np.where(blot.image, self.centre_map[blot.slice], 0).astype(np.float32)
+        if nearness.max() < rules.min_peak:
+            return []
         peaks = find_peaks(nearness, rules)
         key = index, peaks.tobytes()
         if key not in self._parts:
-            parts = np.asarray(watershed(-nearness, label(peaks), mask=blot.image), dtype=np.int32)
+            parts = _flood(nearness, peaks, blot.image)
             self._parts[key] = _outline_parts(parts, np.where(blot.image, self.probability[blot.slice], 0))
         return self._parts[key]
 
@@ -212,40 +212,31 @@ class NucleusReader:
         """
         if self._solidity(piece) >= ROUND and piece.sum() < LARGE * np.pi * self.diameter**2 / 4:
             return [piece]
-        padded = np.pad(piece, 1)
-        # By necks alone: notches need outlines that are clean to a pixel, which those of a network are not.
-        depth = depths(padded)
-        seeds = deepest_places(depth, neck=NECK, grain=GRAIN)
-        every = basins(seeds, depth)[1:-1, 1:-1]
-        parts, least = every, SMALLEST_PART * piece.sum()
-        while (areas := np.bincount(parts.ravel())[1:]).min() < least:
-            seeds = np.delete(seeds, areas.argmin(), axis=0)
-            parts = basins(seeds, depth)[1:-1, 1:-1]
-        whole = _parts_of(parts)
+        key = piece.shape[1], piece.tobytes()
+        if key not in self._cuts:
+            self._cuts[key] = _cut_at_necks(piece)
+        whole, every = self._cuts[key]
         if min(map(self._solidity, whole)) >= rules.min_solidity:
             return whole
-        return [part for part in _parts_of(every) if part.sum() >= least and self._solidity(part) >= ROUND]
+        least = SMALLEST_PART * piece.sum()
+        return [part for part in every if part.sum() >= least and self._solidity(part) >= ROUND]
 
     def _solidity(self, piece: NDArray[np.bool_]) -> float:
         """Share of its convex hull that a piece fills."""
-        from skimage.measure import regionprops
-
         key = piece.shape[1], piece.tobytes()
         if key not in self._solidities:
-            self._solidities[key] = float(regionprops(piece.astype(np.uint8))[0].solidity)
+            self._solidities[key] = int(np.count_nonzero(piece)) / convex_area(np.ascontiguousarray(piece))
         return self._solidities[key]
 
     def _contrast(self, pieces: NDArray[np.int32], piece: Any) -> float:
         """How much darker a piece is than the ring round it, other pieces left out."""
-        from scipy import ndimage
-
         width = max(round(self.diameter / 4), 2)
         top, left, bottom, right = piece.bbox
         window = (slice(max(top - width, 0), bottom + width), slice(max(left - width, 0), right + width))
         own, free = pieces[window] == piece.label, pieces[window] == 0
         key = piece.bbox, own.tobytes(), free.tobytes()
         if key not in self._contrasts:
-            ring = ndimage.binary_dilation(own, iterations=width) & free
+            ring = grow_diamond(own, width) & free
             grey = self.luminance[window]
             self._contrasts[key] = float(np.median(grey[ring]) - grey[own].mean()) if ring.any() else 0.0
         return self._contrasts[key]
@@ -258,6 +249,39 @@ class _Part(NamedTuple):
     surest: float
     box: tuple[slice, ...]
     piece: NDArray[np.bool_]
+
+
+class _Cut(NamedTuple):
+    """What the shape of a piece tells: its parts between necks without bulges, and all of them."""
+
+    whole: list[NDArray[np.bool_]]
+    every: list[NDArray[np.bool_]]
+
+
+def _cut_at_necks(piece: NDArray[np.bool_]) -> _Cut:
+    """Cut a piece (h, w) at its necks alone: notches need outlines clean to a pixel, which a network's are not."""
+    depth = depths(np.pad(piece, 1))
+    seeds = deepest_places(depth, neck=NECK, grain=GRAIN)
+    parts = every = basins(seeds, depth)[1:-1, 1:-1]
+    least = SMALLEST_PART * piece.sum()
+    while (areas := np.bincount(parts.ravel())[1:]).min() < least:
+        seeds = np.delete(seeds, areas.argmin(), axis=0)
+        parts = basins(seeds, depth)[1:-1, 1:-1]
+    return _Cut(_parts_of(parts), _parts_of(every))
+
+
+def _flood(
+    nearness: NDArray[np.float32], peaks: NDArray[np.bool_], blot: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """Number the pixels (h, w) of a blot that run up to each of its peaks, sides being neighbours."""
+    from scipy import ndimage
+    from skimage.segmentation import watershed
+
+    markers, count = ndimage.label(peaks, np.ones((3, 3)))
+    if count > 1:
+        return np.asarray(watershed(-nearness, markers, mask=blot), dtype=np.int32)
+    pieces, _ = ndimage.label(blot)
+    return np.isin(pieces, pieces[peaks]).astype(np.int32)
 
 
 def _outline_parts(parts: NDArray[np.int32], likely: NDArray[np.float32]) -> list[_Part]:

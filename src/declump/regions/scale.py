@@ -34,6 +34,10 @@ SMALLER = (2, 4)
 """By so much smaller an image is looked at, too."""
 SURER = 0.9
 """A smaller scale is taken if it leaves less than this share of the entropy."""
+GLANCE = 512 * 512
+"""First it is looked at in a part of so many pixels of the image as it is seen."""
+WORSE = 1.3
+"""With more than this share of the part's entropy left, a smaller scale is not looked at any further."""
 LOOKS = 5
 """The scale is changed at most so often."""
 BRIGHT = 0.9
@@ -110,11 +114,18 @@ def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: floa
 def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look, tolerance: float) -> float:
     """Factor by which a scale has to change, by what is seen at it and beside it."""
     seen = resize_channels(part, scale)
-    beside = {1 / size: look(np.asarray(shrink(seen, size), np.float32), model) for size in SMALLER}
+    smaller = {size: np.asarray(shrink(seen, size), np.float32) for size in SMALLER}
+    beside = {
+        1 / size: look(planes, model) for size, planes in smaller.items() if not _is_worse(planes, size, model, here)
+    }
     if here.diameter is None:
         beside[2.0] = look(resize_channels(choose_part(part, 2 * scale), 2 * scale), model)
-    surest = min(beside, key=lambda factor: beside[factor].entropy)
-    if beside[surest].entropy < SURER * here.entropy and len(beside[surest].diameters) >= SOME_NUCLEI:
+    surest = min(beside, key=lambda factor: beside[factor].entropy, default=1.0)
+    if (
+        surest != 1
+        and beside[surest].entropy < SURER * here.entropy
+        and len(beside[surest].diameters) >= SOME_NUCLEI
+    ):
         return surest
     if here.diameter is None:
         double = beside[2.0]
@@ -123,25 +134,43 @@ def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look, t
     return 1.0 if 1 / tolerance < factor < tolerance else float(np.clip(factor, 0.5, 2))
 
 
+def _is_worse(smaller: NDArray[np.float32], size: int, model: Model, here: Look) -> bool:
+    """Tell by a part of it alone whether the network is far less sure of an image made smaller by a size."""
+    rows, columns = _find_part(smaller, GLANCE / size**2)
+    if smaller[:, rows, columns].shape == smaller.shape:
+        return False
+    seen = here.maps.classes[:, *(slice(size * side.start, size * side.stop) for side in (rows, columns))]
+    return _entropy(region_maps(smaller[:, rows, columns], model).classes) > WORSE * _entropy(seen)
+
+
 def choose_part(channels: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
     """Cut out the part of an image with most in it that is small enough to be looked at, seen at a scale."""
+    return channels[:, *_find_part(channels, PIXELS / scale**2)]
+
+
+def _find_part(channels: NDArray[np.float32], pixels: float) -> tuple[slice, slice]:
+    """Find the part of an image (3, H, W) with most in it that has at most so many pixels; all of it if it can be."""
     height, width = channels.shape[1:]
-    side = np.sqrt(PIXELS) / scale
+    side = np.sqrt(pixels)
     if height * width <= side**2:
-        return channels
+        return slice(0, height), slice(0, width)
     rows, columns = min(height, round(side * max(1, side / width))), min(width, round(side * max(1, side / height)))
     filled = np.pad(np.cumsum(np.cumsum(channels[0] < BRIGHT, axis=0), axis=1), ((1, 0), (1, 0)))
     sums = filled[rows:, columns:] - filled[:-rows, columns:] - filled[rows:, :-columns] + filled[:-rows, :-columns]
     row, column = np.unravel_index(int(sums.argmax()), sums.shape)
-    return channels[:, row : row + rows, column : column + columns]
+    return slice(int(row), int(row) + rows), slice(int(column), int(column) + columns)
 
 
 def look(channels: NDArray[np.float32], model: Model) -> Look:
     """Look at the channels (3, H, W) of an image, or of a part of one."""
     maps = region_maps(channels, model)
-    entropy = -np.sum(maps.classes * np.log(np.maximum(maps.classes, 1e-9)), axis=0).mean(dtype=np.float64)
     diameters = np.zeros(0) if maps.centre_map is None else _diameters(maps, model.nucleus_diameter)
-    return Look(float(entropy), diameters, maps)
+    return Look(_entropy(maps.classes), diameters, maps)
+
+
+def _entropy(classes: NDArray[np.float32]) -> float:
+    """Mean entropy in nats of probabilities (3, H, W)."""
+    return float(-np.sum(classes * np.log(np.maximum(classes, 1e-9)), axis=0).mean(dtype=np.float64))
 
 
 def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:

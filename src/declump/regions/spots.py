@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from declump._kernels import grow_diamond
 from declump.regions.levels import find_level_spots
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 
@@ -151,7 +152,7 @@ def measure_light(labels: NDArray[np.int32], taken: NDArray[np.bool_], luminance
     for number, box in enumerate(ndimage.find_objects(labels), start=1):
         window = tuple(slice(max(side.start - RING, 0), side.stop + RING) for side in box)
         own = labels[window] == number
-        ring = ndimage.binary_dilation(own, iterations=RING) & ~taken[window]
+        ring = grow_diamond(own, RING) & ~taken[window]
         grey = luminance[window]
         around = float(np.median(grey[ring])) if ring.any() else 1.0
         light.append(float(grey[own].mean()) / max(around, 1e-6))

@@ -209,11 +209,16 @@ def to_mask(seed: ArrayLike, radii: ArrayLike, shape: tuple[int, int]) -> NDArra
     -------
     (H, W) bool
     """
+    mask = np.zeros(shape, dtype=np.bool_)
+    fill(mask, seed, radii)
+    return mask
+
+
+def fill(mask: NDArray[np.bool_], seed: ArrayLike, radii: ArrayLike) -> None:
+    """Set what lies inside a contour, as :func:`to_mask` fills it, in a mask (H, W)."""
     radii = np.ascontiguousarray(radii, dtype=np.float64)
     row, column = (float(part) for part in np.asarray(seed, dtype=np.float64))
-    mask = np.zeros(shape, dtype=np.bool_)
     _kernels.fill_contour(mask, row, column, radii, *directions(radii.size))
-    return mask
 
 
 def overlap_degree(

@@ -19,4 +19,4 @@ def test_outlines_followed_before_are_forgotten():
         term.follow(outlines)
         expected = energy.soft_discrepancy(clump, seeds, radii, 2.0)
         assert term.value(np.empty((2, 0)), outlines) == pytest.approx(expected)
-        assert term.count_pixels(outlines) == energy.hard_discrepancy(clump, seeds, radii)
+        assert term.count_pixels() == energy.hard_discrepancy(clump, seeds, radii)

@@ -68,7 +68,7 @@ def evolve_clump_by_level_sets(
     cut = np.zeros(radii.shape, dtype=np.bool_)
     # What a pixel of misfit along an outline weighs against the price of a shape, as in the soft discrepancy.
     precision = 2 * np.pi * float(objective.mean.mean()) / (prior.rays * objective.softness)
-    history = [objective.hard_discrepancy(radii)]
+    history = [objective.hard_discrepancy(radii.copy())]
     stopped: Stopped = "bound"
     for _ in range(settings.steps):
         if history[-1] <= settings.explained * objective.size:
@@ -89,7 +89,7 @@ def evolve_clump_by_level_sets(
             outline, cut[index] = contours.outermost_crossings(moved, seed, prior.rays)
             # Beyond the image border the hypothesis goes on.
             radii[index] = np.maximum(outline, np.where(cut[index], hypothesis, 0.5))
-        history.append(objective.hard_discrepancy(radii))
+        history.append(objective.hard_discrepancy(radii.copy()))
         if changed <= settings.min_decrease * objective.size:
             stopped = "no decrease"
             break

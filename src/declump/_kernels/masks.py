@@ -1,0 +1,105 @@
+"""Small masks grown, and measured against their convex hulls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from declump._kernels.compiling import compiled
+from declump._kernels.types import Ints, Mask
+
+
+@compiled
+def grow_diamond(mask: Mask, width: int) -> Mask:
+    """Pixels (H, W) that a mask reaches in so many steps to neighbours by a side.
+
+    Twin of :func:`scipy.ndimage.binary_dilation` with ``iterations``: two sweeps over the distances by steps.
+    """
+    height, across = mask.shape
+    far = height + across
+    steps = np.empty((height, across), np.int32)
+    for row in range(height):
+        for column in range(across):
+            step = 0 if mask[row, column] else far
+            if row > 0:
+                step = min(step, steps[row - 1, column] + 1)
+            if column > 0:
+                step = min(step, steps[row, column - 1] + 1)
+            steps[row, column] = step
+    grown = np.empty((height, across), np.bool_)
+    for row in range(height - 1, -1, -1):
+        for column in range(across - 1, -1, -1):
+            step = steps[row, column]
+            if row + 1 < height:
+                step = min(step, steps[row + 1, column] + 1)
+            if column + 1 < across:
+                step = min(step, steps[row, column + 1] + 1)
+            steps[row, column] = step
+            grown[row, column] = step <= width
+    return grown
+
+
+@compiled
+def _bend_inwards(ends: Ints, known: Mask) -> Ints:
+    """Corners of the lower convex envelope of whole numbers ``ends`` (L,), where they are known; their places."""
+    corners = np.empty(len(ends), np.int64)
+    count = 0
+    for place in range(len(ends)):
+        if not known[place]:
+            continue
+        while count > 1:
+            one, two = corners[count - 2], corners[count - 1]
+            if (ends[two] - ends[one]) * (place - one) >= (ends[place] - ends[one]) * (two - one):
+                count -= 1
+            else:
+                break
+        corners[count] = place
+        count += 1
+    return corners[:count]
+
+
+@compiled
+def convex_area(mask: Mask) -> int:
+    """Count the pixels whose centres lie in the convex hull of the pixels of a mask, or on its edge.
+
+    Twin of the ``area_convex`` of :func:`skimage.measure.regionprops`, whose hull is that of the middles of the sides of
+    all pixels. Lengths are counted in half pixels, so that all is done in whole numbers.
+    """
+    height, width = mask.shape
+    length = 2 * height + 1
+    left, right = np.zeros(length, np.int64), np.zeros(length, np.int64)
+    known = np.zeros(length, np.bool_)
+    for row in range(height):
+        first, last = -1, -1
+        for column in range(width):
+            if mask[row, column]:
+                if first < 0:
+                    first = column
+                last = column
+        if first < 0:
+            continue
+        # Place 2 row + 1 is the row of the centres, those before and behind it are the sides above and below.
+        for shift in range(3):
+            place, wider = 2 * row + shift, 1 if shift == 1 else 0
+            begin, end = 2 * first - wider, -2 * last - wider
+            left[place] = min(left[place], begin) if known[place] else begin
+            right[place] = min(right[place], end) if known[place] else end
+            known[place] = True
+    area = 0
+    lower, upper = _bend_inwards(left, known), _bend_inwards(right, known)
+    at_left, at_right = 0, 0
+    for row in range(height):
+        place = 2 * row + 1
+        if not len(lower) or place < lower[0] or place > lower[-1]:
+            continue
+        while lower[at_left + 1] < place:
+            at_left += 1
+        while upper[at_right + 1] < place:
+            at_right += 1
+        one, two = lower[at_left], lower[at_left + 1]
+        run = 2 * (two - one)
+        first = -(-(left[one] * (two - one) + (left[two] - left[one]) * (place - one)) // run)
+        one, two = upper[at_right], upper[at_right + 1]
+        run = 2 * (two - one)
+        last = -(-(right[one] * (two - one) + (right[two] - right[one]) * (place - one)) // run)
+        area += max(-last - first + 1, 0)
+    return area
