@@ -16,7 +16,7 @@ from declump.pipelines.cutting import make_cut
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.slides.opened import open_run
-from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, stitch
+from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, number_pieces, stitch
 from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, Store
 
 Map = Callable[[Callable[[str, int], Any], list[int], str], None]
@@ -44,7 +44,7 @@ def find_filled(out: str, tile: int) -> None:
     """Number the pieces of clump, holes filled: small ones are specks."""
     run = open_run(out)
     clump, box = _read(run.store, CLUMP, tile), run.store.grid.box(tile)
-    labels, _ = find_pieces(~clump, (box.top, box.left), SIDES)
+    labels, _ = number_pieces(~clump, SIDES)
     filled = clump | run.choose("background", tile)[labels]
     run.store.arrays[FILLED][box.slices] = filled.astype(np.uint8)
     _save_pieces(run.store, "filled", tile, filled, SIDES)
@@ -54,7 +54,7 @@ def find_clumps(out: str, tile: int) -> None:
     """Number the clumps of a tile, specks left out."""
     run = open_run(out)
     box = run.store.grid.box(tile)
-    labels, _ = find_pieces(_read(run.store, FILLED, tile), (box.top, box.left), SIDES)
+    labels, _ = number_pieces(_read(run.store, FILLED, tile), SIDES)
     clean = run.choose("filled", tile)[labels]
     run.store.arrays[CLEAN][box.slices] = clean.astype(np.uint8)
     _save_pieces(run.store, "clumps", tile, clean, CORNERS)
@@ -64,7 +64,7 @@ def number_clumps(out: str, tile: int) -> None:
     """Write the numbers that clumps have in the slide."""
     run = open_run(out)
     box = run.store.grid.box(tile)
-    labels, _ = find_pieces(_read(run.store, CLEAN, tile), (box.top, box.left), CORNERS)
+    labels, _ = number_pieces(_read(run.store, CLEAN, tile), CORNERS)
     numbers = np.append(0, run.load_stitched("clumps").of_tile(tile) + 1).astype(np.uint32)
     run.store.arrays[NUMBERS][box.slices] = numbers[labels]
 
