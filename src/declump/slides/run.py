@@ -275,10 +275,10 @@ def _write(
     files = [out / CELLS_FILE, out / OTHERS_FILE, out / SUMMARY_FILE]
     write_parquet(cells, out / CELLS_FILE)
     others = describe_left(store, tiles, plan.pieces)
-    found = [store.load("cells", name) for name in plan.names]
+    named = {f"others_{name}": name for name in others}
+    found = [store.load("cells", name, list(named)) for name in plan.names]
     every = {
-        name: np.concatenate([values, *(content[f"others_{name}"] for content in found)])
-        for name, values in others.items()
+        name: np.concatenate([others[name], *(content[told] for content in found)]) for told, name in named.items()
     }
     write_others(every, out / OTHERS_FILE)
     for name in formats:
