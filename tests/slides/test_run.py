@@ -140,6 +140,13 @@ def test_a_slide_without_cells_has_empty_results(tmp_path: Path) -> None:
     assert outcome.cells == 0 and len(open_slide_result(tmp_path / "out").read_window()) == 0
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (700, 2), (40, 40)])
+def test_the_smallest_slides_come_to_their_end(tmp_path: Path, shape: tuple[int, int]) -> None:
+    iio.imwrite(tmp_path / "small.png", np.full(shape, 200, np.uint8))
+    outcome = segment_slide(tmp_path / "small.png", tmp_path / "out", formats=tuple(FORMATS), workers=0)
+    assert outcome.cells == 0 and max(iio.imread(tmp_path / "out" / "overview.png").shape) < 2500
+
+
 def test_a_full_disk_loses_nothing(slide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device", "cells.npz")
@@ -147,6 +154,6 @@ def test_a_full_disk_loses_nothing(slide: Path, tmp_path: Path, monkeypatch: pyt
     options = SlideOptions(tile=768)
     with monkeypatch.context() as context:
         context.setattr("declump.slides.store.write_atomically", fail)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(OSError, match="No space left on device; what is done is kept"):
             segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=(), workers=0)
     assert segment_slide(slide, tmp_path, options, formats=(), workers=0, resume=True).cells == 14

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump._installation import how_to_install
-from declump.errors import BROKEN, reason_of
+from declump.errors import BROKEN, MissingExtraError, reason_of
 from declump.images.decoding import find_format
 from declump.io import read_image, read_pixel_size
 from declump.records.boxes import Box
@@ -102,8 +102,7 @@ def import_library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        hint = how_to_install("slides")
-        raise ModuleNotFoundError(f"{name} is needed for slides: {hint}", name=error.name) from error
+        raise MissingExtraError(f"slides need {name}: {how_to_install('slides')}") from error
 
 
 def _check_level(path: Path, level: int, count: int) -> None:

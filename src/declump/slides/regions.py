@@ -92,14 +92,14 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
     """Do all passes over the tiles that show anything."""
     run_tiles(look_at_tile, [tile for tile in tiles if not store.has("tiles", tile)], "regions")
     finder, shown = open_run(str(store.out)).finder, set(tiles)
-    for name, act, structure in (
-        ("background", find_background, SIDES),
-        ("filled", find_filled, SIDES),
-        ("clumps", find_clumps, CORNERS),
+    for name, act, structure, stage in (
+        ("background", find_background, SIDES, "holes"),
+        ("filled", find_filled, SIDES, "specks"),
+        ("clumps", find_clumps, CORNERS, "clumps"),
     ):
         if store.has("stitched", name):
             continue
-        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], "stitching")
+        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], stage)
         found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]  # a default argument
         arrays: dict[str, NDArray[Any]] = {
             "starts": found.starts,
@@ -114,10 +114,10 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
         store.save("stitched", name, arrays)
     if store.has("stitched", "pieces"):
         return
-    run_tiles(number_clumps, tiles, "numbering")
-    run_tiles(count_nuclei, tiles, "numbering")
+    run_tiles(number_clumps, tiles, "numbers")
+    run_tiles(count_nuclei, tiles, "nuclei")
     _cut_clumps(store, tiles)
-    run_tiles(own_tile_spots, tiles, "numbering")
+    run_tiles(own_tile_spots, tiles, "owners")
     store.save("stitched", "pieces", {"done": np.array(True)})
 
 
