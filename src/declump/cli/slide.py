@@ -104,7 +104,7 @@ def slide(
         found = {"cells": outcome.cells, "clumps": outcome.clumps, "clumps_cut": outcome.cut, "jobs": outcome.jobs}
         typer.echo(dumps({**found, "seconds": round(seconds, 3), "record": outcome.record.digest, "out": str(out)}))
         return
-    cut = f", {count_of(outcome.cut, 'clump')} of them cut" if outcome.cut else ""
+    cut = f", {outcome.cut} of them cut" if outcome.cut else ""
     typer.echo(f"{count_of(outcome.cells, 'cell')} in {count_of(outcome.clumps, 'clump')}{cut}, {seconds:.1f} s")
     for path in outcome.files:
         typer.echo(f"{path.name.split('.')[0]:<9} {path}")
