@@ -18,8 +18,8 @@ SMALLEST, CELLS = 6, 1.5
 COLOURS = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], np.float64)
 """From low to high: five steps of viridis."""
 GAP, HEAD = 12, 34
-LEAST = 400
-"""Pixels that a title needs."""
+BAR, LEAST = 100, 500
+"""Pixels of the bar that shows the colours from low to high, and of it and a title."""
 
 
 def write_overview(cells: Gathered, thumbnail: NDArray[Any], path: Path) -> None:
@@ -52,7 +52,8 @@ def write_overview(cells: Gathered, thumbnail: NDArray[Any], path: Path) -> None
         low, most = (0.0, 1.0) if not shown.size else (0.0, float(np.percentile(shown, 99)))
         picture = _colour(values, low, most, count > 0).repeat(square, axis=0).repeat(square, axis=1)[:high, :wide]
         canvas.paste(Image.fromarray(picture), (left, top + HEAD))
-        draw.text((left, top + 8), f"{title}, 0 to {most:.3g}", "black", font)
+        canvas.paste(_draw_bar(), (left, top + HEAD - 14))
+        draw.text((left + BAR + 8, top + 8), f"0 to {most:.3g}: {title}", "black", font)
     with atomic_file(path) as draft:
         canvas.save(draft, format="PNG")
 
@@ -72,6 +73,14 @@ def _count(cells: Gathered, shown: tuple[int, int], square: int) -> NDArray[np.f
             values = group["table"][:, names.index(name)]
             np.add.at(maps[plane], (rows, columns), np.where(np.isfinite(values), values, 0))
     return maps
+
+
+def _draw_bar() -> Any:
+    """Draw the colours from low to high."""
+    from PIL import Image
+
+    values = np.linspace(0, 1, BAR)[None].repeat(9, axis=0)
+    return Image.fromarray(_colour(values, 0, 1, np.ones(values.shape, np.bool_)))
 
 
 def _unit(pixel_size: float | None) -> tuple[str, float]:
