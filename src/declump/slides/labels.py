@@ -107,7 +107,8 @@ def _visit_chunks(result: SlideResult) -> Iterator[tuple[Box, _ChunkCells]]:
         parts = [_choose(read(group), box) for group in result.find_groups(*box)]
         parts = [part for part in parts if len(part[0])]
         if parts:
-            yield box, _ChunkCells(result.shape, *(np.concatenate(values) for values in zip(*parts, strict=True)))
+            ids, seeds, radii, boxes = (np.concatenate(values) for values in zip(*parts, strict=True))
+            yield box, _ChunkCells(result.shape, ids, seeds, radii, boxes)
 
 
 def _choose(cells: SlideCells, box: Box) -> tuple[NDArray[Any], ...]:

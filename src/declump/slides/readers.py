@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from declump._installation import how_to_install
 from declump.errors import BROKEN, MissingExtraError, reason_of
-from declump.images.decoding import find_format
+from declump.images.decoding import collect_complaints, find_format
 from declump.io import read_image, read_pixel_size
 from declump.records.boxes import Box
 
@@ -229,12 +229,13 @@ def _arrange(pixels: NDArray[Any], planar: bool) -> NDArray[Any]:
 
 
 def _open_tiff(path: Path, level: int) -> ArraySlide:
-    file = import_library("tifffile").TiffFile(path)
-    try:
-        slide = _read_levels(path, level, file.series[0])
-    except BaseException:
-        file.close()
-        raise
+    with collect_complaints():  # what is lost is told of where it is read
+        file = import_library("tifffile").TiffFile(path)
+        try:
+            slide = _read_levels(path, level, file.series[0])
+        except BaseException:
+            file.close()
+            raise
     weakref.finalize(slide, file.close)
     return slide
 

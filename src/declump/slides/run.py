@@ -46,8 +46,9 @@ DEFAULT_FORMATS = ("geojson", "png")
 OTHERS_FILE, SUMMARY_FILE = "others.parquet", "summary.json"
 LIBRARIES = ("dask", "distributed", "zarr", "pyarrow.parquet", "shapely")
 """What a run needs, beside what reads its slide: one that is missing is told of before the work, not after it."""
-BYTES_A_PIXEL = 150
-"""Memory at the height of a tile or of a clump, for each pixel of its window."""
+TILE_BYTES, NETWORK_BYTES, CLUMP_BYTES = 200, 220, 150
+"""Bytes at the height of the memory for a pixel of a tile with what is round it, for one that the network sees of that,
+and for one of the box of a clump."""
 
 Tell = Callable[[str, int, int, int], None]
 """Called with a stage, how many of its tasks are done and in all, and the cells found so far."""
@@ -173,12 +174,13 @@ def _tell_of_full_disk() -> Iterator[None]:
 def memory_for(store: Store) -> int:
     """Bytes that a worker needs at most: for a tile with what is round it, or for the largest clump that is not cut."""
     run = open_run(str(store.out))
-    tile = run.record.options.tile + 2 * (run.finder.margin + int(6 * run.finder.diameter))
+    height, width = run.record.shape
+    tile = run.finder.find_largest_window(run.record.options.tile)
     reach = find_reach(run.record.options.cells.rays, run.record.statistics.diameter)
     clump = run.record.options.max_side + 2 * reach
-    height, width = run.record.shape
-    largest = max(min(tile, height) * min(tile, width), min(clump, height) * min(clump, width))
-    return BASE + BYTES_A_PIXEL * largest
+    seen = TILE_BYTES + NETWORK_BYTES * run.finder.lattice.scale**2
+    needs = ((tile, seen), (clump, CLUMP_BYTES))
+    return BASE + max(int(bytes_a_pixel * min(side, height) * min(side, width)) for side, bytes_a_pixel in needs)
 
 
 def _choose_workers(needed: int) -> int:
