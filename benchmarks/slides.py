@@ -160,7 +160,7 @@ def count_work(out: Path) -> int:
 def check_kills(image: Path, kills: int, seed: int) -> str:
     """Kill one process after the other as the work goes on, each time take the run up, and compare the end."""
     draw = random.Random(seed)
-    command = [sys.executable, "-m", "declump.cli", "slide", str(image), "--tile", "320", "--format", ",".join(FORMATS)]
+    command = [sys.executable, "-m", "declump.cli", "slide", str(image), "--tile", "192", "--format", ",".join(FORMATS)]
     tried: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
         alone, killed = Path(scratch) / "alone", Path(scratch) / "killed"
