@@ -1,93 +1,59 @@
 """Slides put to the test: the same bytes whatever the tiles, workers and kills; flat memory; a million cells.
 
-python benchmarks/slides.py mosaic FOLDER -o mosaic.tif --side 20000   # of the frames in a folder, such as cervix93
-python benchmarks/slides.py equality IMAGE                  # three tilings, 1, 2 and 4 workers, against segment()
-python benchmarks/slides.py kills IMAGE --kills 10          # of parent, worker and scheduler
-python benchmarks/slides.py memory MOSAIC -o OUT            # height of the memory of each process over time
-python benchmarks/slides.py million --side 100000 -o OUT    # a million planted cells, no network: stitching and output
-python benchmarks/slides.py stages IMAGE                    # seconds of each stage, and what a million cells take
+python benchmarks/slides.py equality IMAGE                    # three tilings by 1, 2 and 4 workers, against segment()
+python benchmarks/slides.py kills IMAGE [--kills 10]          # of parent, worker and scheduler
+python benchmarks/slides.py faults                            # a corrupt slide, a missing level, a full disk, ...
+python benchmarks/slides.py real SLIDE                        # a slide as it came, such as CMU-1-Small-Region.svs
+python benchmarks/slides.py mosaic FOLDER -o mosaic.tif [--side 20000]   # of frames, such as those of cervix93
+python benchmarks/slides.py memory SLIDE -o OUT               # of each process over time; goes on where it stopped
+python benchmarks/slides.py million -o OUT [--side 100000]    # planted cells, no network; goes on where it stopped
+python benchmarks/slides.py stages SLIDE --planted OUT        # seconds of each stage; what a million cells take
+
+``--write`` puts what was found into docs/slides.md. Needs /proc, and so Linux; a full disk needs the right to mount.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import tifffile
 
 import declump
-from declump.batch import Options
+from declump import simulate
 from declump.io import open_slide_result, read_image
-from declump.records.boxes import Box
-from declump.records.spots import Spots
-from declump.slides import SlideOptions, segment_slide
-from declump.slides import cells as slide_cells
-from declump.slides import regions as slide_regions
-from declump.slides.cells import make_plan, quantise
-from declump.slides.gathering import gather
-from declump.slides.geojson import write_geojson
-from declump.slides.labels import write_labels
-from declump.slides.opened import open_run
+from declump.slides import FORMATS, SlideOptions, segment_slide
+from declump.slides.cells import quantise
 from declump.slides.record import SlideRecord
-from declump.slides.store import CLUMP, Store
-from declump.slides.tables import write_geoparquet, write_parquet
-from declump.slides.workers import do_all, open_cluster
+from declump.slides.store import Store
+from mosaics import make_mosaic
+from pages import commit, replace_part
+from planted import SECONDS, Stages, count_wrong, run_planted, time_windows
+from processes import find_children, is_worker, read_memory, read_seconds
 
-
-def make_mosaic(folder: Path, out: Path, side: int) -> None:
-    """Lay frames side by side, in an order that is drawn once, turned by quarters; a tiled BigTIFF."""
-    import tifffile
-
-    frames = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".png", ".tif", ".jpg"))
-    height, width = read_image(frames[0]).shape[:2]
-    rows, columns = -(-side // height), -(-side // width)
-    chosen = np.random.default_rng(0).integers(0, len(frames), (rows, columns))
-    flips = np.random.default_rng(1).integers(0, 4, (rows, columns))
-
-    def strip(row: int) -> NDArray[Any]:
-        parts = []
-        for column in range(columns):
-            frame = read_image(frames[chosen[row, column]])[:height, :width]
-            flip = flips[row, column]
-            parts.append(frame[:: 1 - 2 * (flip & 1), :: 1 - (flip & 2)])
-        return np.concatenate(parts, axis=1)[:, :side]
-
-    def tiles() -> Iterator[NDArray[Any]]:
-        band, first, held = np.empty((0, side), np.uint8), 0, 0
-        for top in range(0, side, 512):
-            while first + len(band) < min(top + 512, side):
-                band = np.concatenate([band, strip(held)])
-                held += 1
-            part = band[top - first : top - first + 512][: side - top]
-            for left in range(0, side, 512):
-                tile = np.zeros((512, 512), np.uint8)
-                piece = part[:, left : left + 512]
-                tile[: piece.shape[0], : piece.shape[1]] = piece
-                yield tile
-            band, first = band[top + 512 - first :], top + 512
-
-    tifffile.imwrite(
-        out, tiles(), shape=(side, side), dtype=np.uint8, bigtiff=True, tile=(512, 512), photometric="minisblack",
-        compression="zlib", compressionargs={"level": 1},
-    )  # fmt: skip
-    print(f"{out}: {side} x {side} pixels of {len(frames)} frames, {out.stat().st_size / 1e6:.0f} MB")
+PAGE = "docs/slides.md"
+TILES, WORKERS = (320, 512, 1536), (1, 2, 4)
+TARGETS = ("parent", "worker", "scheduler")
+CORES = (2, 16, 256)
+DASK = "from distributed.cli.dask_{0} import main; main()"
 
 
 def read_files(out: Path) -> dict[str, bytes]:
+    """What a run gives: all its files but the ledger, and the record, which names the tiles."""
     return {
         path.relative_to(out).as_posix(): path.read_bytes()
         for path in sorted(out.rglob("*"))
@@ -95,346 +61,440 @@ def read_files(out: Path) -> dict[str, bytes]:
     }
 
 
-def count_ledger(out: Path) -> tuple[int, int]:
-    """Clumps in the ledger, and different ones among them."""
+def read_ledger(out: Path) -> list[int]:
+    """Numbers of the clumps, and parts of clumps, in the ledger."""
     store = Store(out, SlideRecord.read(out))
-    solved = [n for path in (out / "work" / "cells").glob("*.npz") for n in store.load("cells", path.stem)["solved"]]
-    return len(solved), len(set(solved))
+    files = sorted((out / "work" / "cells").glob("*.npz"))
+    return [int(number) for path in files for number in store.load("cells", path.stem, ("solved",))["solved"]]
 
 
-def check_equality(image: Path, tiles: list[int], workers: list[int]) -> None:
+def list_cells(out: Path, *, uncut: set[int] | None = None) -> list[tuple[int, int, bytes]]:
+    """Seeds and radii of all cells, or of those in some clumps, in order."""
+    cells = open_slide_result(out).read_window()
+    kept = np.array([uncut is None or int(number) in uncut for number in cells.columns["clump"]], np.bool_)
+    return sorted(
+        (int(seed[0]), int(seed[1]), radii.tobytes())
+        for seed, radii in zip(cells.seeds[kept], cells.radii[kept], strict=True)
+    )
+
+
+def check_equality(image: Path) -> str:
+    """Compare slides in all tilings, by all numbers of workers, with the whole image."""
     pixels = read_image(image)
     statistics = declump.find_statistics(pixels)
     whole = declump.segment(pixels, statistics=statistics)
     wanted = sorted(
-        (*map(int, seed), radii.tobytes()) for seed, radii in zip(whole.seeds, quantise(whole.radii) / 16, strict=True)
+        (int(seed[0]), int(seed[1]), radii.tobytes())
+        for seed, radii in zip(whole.seeds, quantise(whole.radii) / 16, strict=True)
     )
     first: dict[str, bytes] = {}
+    rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        for tile, count in zip(tiles, workers, strict=False):
-            out = Path(scratch) / f"{tile}-{count}"
-            segment_slide(image, out, SlideOptions(tile=tile), chosen=statistics.to_record(), workers=count,
-                          formats=("geojson", "geoparquet", "zarr", "png"))  # fmt: skip
-            cells = open_slide_result(out).read_window()
-            found = sorted(
-                (*map(int, seed), radii.tobytes()) for seed, radii in zip(cells.seeds, cells.radii, strict=True)
-            )
-            files = read_files(out)
-            first = first or files
-            print(
-                f"tiles of {tile}, {count} workers: {len(found)} cells, as in the whole image: {found == wanted}, "
-                f"all {len(files)} files as the first: {files == first}, ledger {count_ledger(out)}", flush=True
-            )  # fmt: skip
+        for tile in TILES:
+            for count in WORKERS:
+                out = Path(scratch) / "out"
+                segment_slide(image, out, SlideOptions(tile=tile), chosen=statistics.to_record(), workers=count,
+                              formats=tuple(FORMATS), overwrite=True)  # fmt: skip
+                files, solved = read_files(out), read_ledger(out)
+                first = first or files
+                same = [name for name in first.keys() | files.keys() if first.get(name) != files.get(name)]
+                rows.append(
+                    (tile, count, list_cells(out) == wanted, not same, len(solved), len(solved) == len(set(solved)))
+                )
+                print(rows[-1], same, flush=True)
+        cut = Path(scratch) / "cut"
+        most = max(np.bincount(whole.clump)) // 2
+        done = segment_slide(image, cut, SlideOptions(tile=TILES[0], max_cells=int(most)), formats=(), workers=2,
+                             chosen=statistics.to_record())  # fmt: skip
+        of_cut = set(np.load(cut / "work" / "stitched" / "cuts.npz")["clumps"].tolist())
+        uncut = {number + 1 for number in range(len(whole.clumps))} - of_cut
+        same_uncut = list_cells(cut, uncut=uncut) == list_cells(Path(scratch) / "out", uncut=uncut)
+        told = int(open_slide_result(cut).read_window().columns["at_cut"].sum())
+    height, width = pixels.shape[:2]
+    right = sum(row[2] and row[3] and row[5] for row in rows)
+    return (
+        f"`python benchmarks/slides.py equality {image.name}` (commit {commit()}): an image of {height} x {width} "
+        "pixels "
+        f"with {len(wanted)} cells in {len(whole.clumps)} clumps, in tiles of {', '.join(map(str, TILES))} pixels by "
+        f"{', '.join(map(str, WORKERS))} workers. In {right} of {len(rows)} runs every cell is, to the byte, as "
+        f"`segment(image, statistics=)` has it, all {len(first)} files are those of the first run, and each clump "
+        "is once "
+        f"in the ledger. With clumps of more than {most} nuclei cut ({done.cut} of them, {told} cells told as at "
+        "a cut) the "
+        f"cells of all other clumps are {'the same bytes' if same_uncut else 'NOT the same'}."
+    )
 
 
-def check_kills(image: Path, kills: int, seed: int) -> None:
-    """Kill parent, worker or scheduler at random moments, go on each time, and compare with a run left alone."""
+class Cluster:
+    """A scheduler and two workers of Dask, each a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start them, and wait for the scheduler."""
+        file = folder / "scheduler.json"
+        file.unlink(missing_ok=True)
+        self.scheduler = self._start("scheduler", "--scheduler-file", file, "--no-dashboard", "--port", 0)
+        while not file.is_file():
+            time.sleep(0.1)
+        self.address = json.loads(file.read_text())["address"]
+        options = ("--nthreads", 1, "--no-dashboard", "--death-timeout", 60)
+        self.workers = [self._start("worker", self.address, *options) for _ in range(2)]
+
+    @staticmethod
+    def _start(kind: str, *options: object) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", DASK.format(kind), *map(str, options)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+    def end(self) -> None:
+        """End all of them."""
+        for process in (*self.workers, self.scheduler):
+            for one in (*find_children(process.pid), process.pid):
+                if process.poll() is None:
+                    os.kill(one, signal.SIGKILL)
+            process.wait()
+
+
+def count_work(out: Path) -> int:
+    return sum(1 for _ in (out / "work").rglob("*.npz"))
+
+
+def check_kills(image: Path, kills: int, seed: int) -> str:
+    """Kill one process after the other as the work goes on, each time take the run up, and compare the end."""
     draw = random.Random(seed)
+    command = [sys.executable, "-m", "declump.cli", "slide", str(image), "--tile", "192", "--format", ",".join(FORMATS)]
+    tried: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
         alone, killed = Path(scratch) / "alone", Path(scratch) / "killed"
-        command = [sys.executable, "-m", "declump.cli", "slide", str(image), "--tile", "320", "-j", "2"]
-        start = time.monotonic()
-        subprocess.run([*command, "-o", str(alone)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        usual = time.monotonic() - start
-        done, tried = 0, []
-        while done < kills:
-            run = [*command, "-o", str(killed)] + (["--resume"] if (killed / "record.json").is_file() else [])
-            process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
-            time.sleep(draw.uniform(0.05, 0.9) * usual)
-            kind = ("parent", "worker")[done % 2]
-            if process.poll() is None:
-                children = find_children(process.pid)
-                victim = process.pid if kind == "parent" or not children else draw.choice(children)
-                os.kill(victim, signal.SIGKILL)
-                done += 1
-                tried.append(kind if victim != process.pid else "parent")
-            if tried and tried[-1] == "worker":
-                process.wait(timeout=1200)
-            else:
-                process.kill()
-                process.wait()
-            if (killed / "summary.json").is_file() and done < kills:
-                shutil.rmtree(killed)
-        run = [*command, "-o", str(killed), "--resume"]
-        if not (killed / "record.json").is_file():
-            run.remove("--resume")
-        subprocess.run(run, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        print(f"killed {tried}; same bytes: {read_files(alone) == read_files(killed)}; ledger {count_ledger(killed)}")
+        subprocess.run([*command, "-o", str(alone), "-j", "2"], check=True, capture_output=True)
+        every = count_work(alone)
+        moments = sorted(draw.uniform(0, every) for _ in range(kills))
+        for number, moment in enumerate(moments):
+            target = TARGETS[number % len(TARGETS)]
+            said = _kill_once(command, killed, target, moment, draw, Path(scratch))
+            tried.append(f"{target} at {count_work(killed)}")
+            print(f"{target}: {count_work(killed)} of {every} files; said: {said}", flush=True)
+            if (killed / "summary.json").is_file():
+                print("it had come to its end")
+        resumed = ["--resume"] if (killed / "record.json").is_file() else []
+        subprocess.run([*command, "-o", str(killed), "-j", "2", *resumed], check=True, capture_output=True)
+        one, two = read_files(alone), read_files(killed)
+        same, solved = one == two, read_ledger(killed)
+    return (
+        f"`python benchmarks/slides.py kills {image.name} --kills {kills} --seed {seed}` (commit {commit()}): one "
+        "run over "
+        f"the slide was killed (`kill -9`) {kills} times at moments drawn at random, and taken up each time: "
+        f"{', '.join(f'{target} {tried_times(tried, target)}' for target in TARGETS)} times, the scheduler and "
+        "its workers "
+        f"as processes of their own. At the end all {len(one)} files are "
+        f"{'the same bytes' if same else 'NOT the same'} as "
+        f"those of a run left alone; {len(solved)} clumps in the ledger, {len(set(solved))} different ones. Files "
+        "of work, "
+        f"of {every}, that were done when something was killed: {', '.join(tried)}."
+    )
 
 
-def find_children(parent: int) -> list[int]:
-    """Processes that a process started, and those that these started."""
-    found = []
-    for task in Path(f"/proc/{parent}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += [int(child), *find_children(int(child))]
-    return found
+def tried_times(tried: list[str], target: str) -> int:
+    return sum(one.startswith(target) for one in tried)
 
 
-def measure_memory(slide: Path, out: Path, workers: int) -> None:
-    """Watch the memory of all processes while a slide is segmented."""
-    heights: list[tuple[float, float, float]] = []
-    ended, start = threading.Event(), time.monotonic()
+def _kill_once(command: list[str], out: Path, target: str, moment: float, draw: random.Random, scratch: Path) -> str:
+    """Take a run up, kill one of its processes when so many files are done, and give what it said, if anything."""
+    cluster = Cluster(scratch) if target == "scheduler" else None
+    how = ["-j", "2"] if cluster is None else ["--scheduler", cluster.address]
+    resumed = ["--resume"] if (out / "record.json").is_file() else []
+    run = subprocess.Popen([*command, "-o", str(out), *how, *resumed], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, start_new_session=True, text=True)  # fmt: skip
+    try:
+        while run.poll() is None and count_work(out) < moment:
+            time.sleep(0.01)
+        time.sleep(draw.uniform(0, 0.5))
+        if target == "parent":
+            _end_all(run)
+        elif target == "worker":
+            workers = [child for child in find_children(run.pid) if is_worker(child)]
+            if workers:
+                os.kill(draw.choice(workers), signal.SIGKILL)
+            time.sleep(draw.uniform(0, 3))  # the run goes on without it
+            _end_all(run)
+        else:
+            assert cluster is not None
+            os.kill(cluster.scheduler.pid, signal.SIGKILL)
+            run.wait(timeout=900)
+    finally:
+        if cluster is not None:
+            cluster.end()
+    said = run.communicate()[1].strip().splitlines()
+    return said[-1] if said else "nothing"
+
+
+def _end_all(run: subprocess.Popen[str]) -> None:
+    """Kill a run, and wait for its workers, which end by themselves when it is gone."""
+    children = find_children(run.pid)
+    run.kill()
+    run.wait()
+    while any(read_memory(child) for child in children):
+        time.sleep(0.05)
+
+
+def check_faults() -> str:
+    """Show what a run says of slides and disks that are not as they should be, and what is left of it."""
+    rows: list[tuple[str, str, int, str, str]] = []
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        pixels = simulate.smear((640, 768), cells=14, clumps=5, rng=3).image
+        slide = scratch / "slide.tif"
+        with tifffile.TiffWriter(slide, bigtiff=True) as file:
+            file.write(pixels, tile=(256, 256), photometric="rgb", subifds=1, compression="zlib")
+            file.write(pixels[::2, ::2], tile=(256, 256), photometric="rgb", subfiletype=1, compression="zlib")
+        whole = slide.read_bytes()
+        # With all its values given no sample of the slide is looked at: the work begins before what is wrong is met.
+        known = declump.ImageStatistics(222.99, None, 22.0, 0.947, 350.0, 358.6, 11126.0)
+        options = ("--tile", 320, "-j", 1, "--format", "geojson,png", "--statistics", json.dumps(known.to_record()))
+        code, said = run_slide(slide, scratch / "good", *options)
+        good = read_files(scratch / "good")
+        rows.append(("no pixel size", "", code, said, f"{len(good)} files, lengths in pixels"))
+        damaged = scratch / "damaged.tif"
+        with tifffile.TiffFile(slide) as file:
+            place = file.pages[0].dataoffsets[5]  # type: ignore[union-attr]  # the first page is no frame
+        damaged.write_bytes(whole[: place + 40] + bytes(4000) + whole[place + 4040 :])
+        code, said = run_slide(damaged, scratch / "bad", *options)
+        done = count_work(scratch / "bad")
+        damaged.write_bytes(whole)
+        rows.append(
+            ("a corrupt slide: 4000 bytes of one tile are zero", "", code, said, f"{done} files of work are kept")
+        )
+        (scratch / "short.svs").write_bytes(whole[: len(whole) // 3])
+        code, said = run_slide(scratch / "short.svs", scratch / "short", *options)
+        rows.append(("a slide of which a third is there", "", code, said, left_of(scratch / "short")))
+        code, said = run_slide(slide, scratch / "level", *options, "--level", 5)
+        rows.append(("a level that is missing", "--level 5", code, said, left_of(scratch / "level")))
+        with full_disk(scratch / "disk", "300k") as enlarge:
+            out = scratch / "disk" / "out"
+            code, said = run_slide(slide, out, *options)
+            done = count_work(out)
+            enlarge("200m")
+            again, _ = run_slide(slide, out, *options, "--resume")
+            same = read_files(out) == good
+        bytes_now = "the same bytes" if same else "OTHER bytes"
+        end = f"{done} files of work are kept; with room, `--resume` ends with {again} and {bytes_now}"
+        rows.append(("a full disk (300 kB)", "", code, said, end))
+    lines = [
+        f"`python benchmarks/slides.py faults` (commit {commit()}):",
+        "",
+        "| what | exit | what is said | what is left |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {what}{f' (`{given}`)' if given else ''} | {code} | {said} | {left} |"
+        for what, given, code, said, left in rows
+    ]
+    return "\n".join(lines)
+
+
+def left_of(out: Path) -> str:
+    return "nothing is made" if not out.exists() else f"{count_work(out)} files of work"
+
+
+def run_slide(slide: Path, out: Path, *options: object) -> tuple[int, str]:
+    """Run the command; give its exit code, and the sentence with which it ended, or what it said of the size of "
+    "a pixel."""
+    command = [sys.executable, "-m", "declump.cli", "slide", str(slide), "-o", str(out), *map(str, options)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode == 0:
+        told = next(line for line in run.stdout.splitlines() if "size of a pixel" in line)
+        return 0, told.partition(", ")[2]
+    said = run.stderr.strip().splitlines()[-1]
+    print(run.stderr, flush=True)
+    return run.returncode, said.partition(" [help")[0].removeprefix("declump: ").replace(str(slide.parent) + "/", "")
+
+
+@contextmanager
+def full_disk(place: Path, size: str) -> Iterator[Callable[[str], None]]:
+    """Mount a small disk; give what makes it larger."""
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
+
+    def enlarge(to: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={to}", str(place)], check=True)
+
+    try:
+        yield enlarge
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def run_real(slide: Path, out: Path, workers: int) -> str:
+    """Segment a slide as it came, and read all that came out."""
+    resumed = (out / "record.json").is_file()
+    start, told = time.monotonic(), {}
+    outcome = segment_slide(slide, out, formats=tuple(FORMATS), workers=workers, resume=resumed,
+                            progress=lambda stage, *_: told.setdefault(stage, time.monotonic() - start))  # fmt: skip
+    cells = open_slide_result(out).read_window()
+    features = json.loads(gzip.decompress((out / FORMATS["geojson"]).read_bytes()))["features"]
+    size = outcome.record.statistics.pixel_size
+    height, width = outcome.record.shape
+    return (
+        f"`python benchmarks/slides.py real {slide.name}` (commit {commit()}): {height} x {width} pixels of "
+        f"{'unknown size' if size is None else f'{size:.3g} µm'} ({outcome.record.pixel_size_from}), opened and "
+        "run to its "
+        f"end: {outcome.cells} cells in {outcome.clumps} clumps, {outcome.cut} of them cut; {len(cells)} read "
+        "back from "
+        f"`cells.parquet` and {len(features)} from `cells.geojson.gz`."
+    )
+
+
+def measure_memory(slide: Path, out: Path, workers: int) -> str:
+    """Watch the memory of all processes while a slide is segmented; a run that was stopped is taken up."""
+    kept = out.with_name(f"{out.name}-memory.json")
+    heights: list[list[float]] = json.loads(kept.read_text()) if kept.is_file() else []
+    begun, start, ended = heights[-1][0] if heights else 0.0, time.monotonic(), threading.Event()
 
     def watch() -> None:
         while not ended.wait(2):
-            sizes = [read_rss(process) for process in find_children(os.getpid())]
-            heights.append((time.monotonic() - start, read_rss(os.getpid()), max(sizes, default=0.0)))
+            workers_now = [read_memory(child) for child in find_children(os.getpid()) if is_worker(child)]
+            now = begun + time.monotonic() - start
+            heights.append([round(now, 1), read_memory(os.getpid()), max(workers_now, default=0.0)])
+            if len(heights) % 30 == 0:
+                kept.write_text(json.dumps(heights))
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     told: dict[str, int] = {}
-    outcome = segment_slide(
-        slide, out, workers=workers, resume=(out / "record.json").is_file(), formats=("png",),
-        begin=lambda record, count, needed: told.update(workers=count, needed=needed),
-        progress=lambda *now: print(f"{time.monotonic() - start:7.0f} s", *now, heights[-1:], flush=True),
-    )  # fmt: skip
+    shown = [0.0]
+
+    def progress(stage: str, done: int, total: int, cells: int) -> None:
+        if time.monotonic() - shown[0] > 20 or done == total:
+            shown[0] = time.monotonic()
+            print(f"{time.monotonic() - start:7.0f} s {stage} {done}/{total}, {cells} cells", heights[-1:], flush=True)
+
+    outcome = segment_slide(slide, out, workers=workers, resume=(out / "record.json").is_file(), formats=("png",),
+                            begin=lambda record, count, needed: told.update(workers=count, needed=needed),
+                            progress=progress)  # fmt: skip
     ended.set()
     thread.join()
-    table = np.array(heights)
-    parts = np.array_split(table, 5)
-    print(f"{outcome.cells} cells, {outcome.clumps} clumps, {outcome.cut} cut, {time.monotonic() - start:.0f} s")
-    print(f"said in advance: {told['needed'] / 2**30:.2f} GB a worker, {told['workers']} workers")
-    for part in parts:
-        print(
-            f"{part[0, 0]:6.0f} to {part[-1, 0]:6.0f} s: parent {part[:, 1].max():.2f} GB, "
-            f"largest worker {part[:, 2].max():.2f} GB"
-        )
-
-
-def read_rss(process: int) -> float:
-    """Memory of a process in GB."""
-    try:
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
-                return int(line.split()[1]) / 2**20
-    except OSError:
-        pass
-    return 0.0
-
-
-PITCH, NUCLEUS = 100, 8
-
-
-def plant(box: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Middles (N, 2) and radii (N,) of planted cells whose middle lies in a box: one a square of 100 pixels."""
-    rows, columns = np.mgrid[box.top // PITCH : -(-box.bottom // PITCH), box.left // PITCH : -(-box.right // PITCH)]
-    rows, columns = rows.ravel(), columns.ravel()
-    mixed = (rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
-        columns.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    kept.write_text(json.dumps(heights))
+    table, (height, width) = np.array(heights), outcome.record.shape
+    rows = [
+        f"| {part[0, 0]:.0f} to {part[-1, 0]:.0f} s | {part[:, 1].max():.2f} GB | {part[:, 2].max():.2f} GB |"
+        for part in np.array_split(table, 5)
+    ]
+    head = (
+        f"`python benchmarks/slides.py memory {slide.name}` (commit {commit()}): {height} x {width} pixels, "
+        f"{outcome.cells} "
+        f"cells in {outcome.clumps} clumps, {outcome.cut} of them cut, {told['workers']} workers. Said in advance: "
+        f"{told['needed'] / 2**30:.2f} GB a worker. Measured, in five parts of the time:"
     )
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    jitter = (
-        ((mixed >> np.uint64(20)) % np.uint64(40)).astype(np.int64),
-        ((mixed >> np.uint64(34)) % np.uint64(40)).astype(np.int64),
+    return "\n".join([head, "", "| time | parent, at most | largest worker, at most |", "|---|---|---|", *rows])
+
+
+def check_million(out: Path, side: int, workers: int, formats: list[str]) -> str:
+    """Take planted cells through all but network and evolution, and compare what comes out with what was planted."""
+    stages, cells = run_planted(out, side, workers, formats)
+    missing, wrong = count_wrong(out)
+    count, clock, processor = time_windows(out)
+    size = (out / "cells.parquet").stat().st_size / 1e9
+    rows = [
+        f"| {name} | {stages.clock[name]:.0f} | {stages.parent[name]:.0f} | {stages.workers[name]:.0f} |"
+        for name in stages.clock
+    ]
+    head = (
+        f"`python benchmarks/slides.py million --side {side} --formats {','.join(formats)}` (commit {commit()}), "
+        "network and "
+        f"evolution **stubbed** by planted discs: {len(cells)} cells on {side} x {side} pixels through tiles, "
+        "stitching, "
+        f"plan, ledger and output. Cells missing or too many: {missing}; clumps, around 20 corners of tiles, that "
+        "are not as "
+        f"planted: {wrong}. `cells.parquet` has {size:.2f} GB (measurements drawn at random, which no file holds "
+        "in less). "
+        f"Memory: parent at most {stages.parent_gb:.2f} GB, a worker {stages.worker_gb:.2f} GB. A window of 4000 "
+        "x 4000 "
+        f"pixels ({count} cells) opened and read with all its measurements: median {np.median(clock):.3f} s, longest "
+        f"{max(clock):.3f} s (processor {np.median(processor):.3f} and {max(processor):.3f} s)."
     )
-    radii = 24 + ((mixed >> np.uint64(48)) % np.uint64(22)).astype(np.int64)
-    places = np.column_stack([rows * PITCH + 30 + jitter[0], columns * PITCH + 30 + jitter[1]])
-    inside = (places >= np.array(box[:2])).all(axis=1) & (places < np.array(box[2:])).all(axis=1)
-    return places[inside], radii[inside]
+    columns = "| stage | seconds | processor, parent | processor, workers |"
+    return "\n".join([head, "", columns, "|---|---|---|---|", *rows])
 
 
-DISCS = {radius: np.hypot(*np.mgrid[-radius : radius + 1, -radius : radius + 1]) <= radius for radius in range(4, 60)}
+def time_stages(slide: Path, workers: int, planted: Path | None) -> str:
+    """Seconds of each stage of a run, and what a million cells take on paper."""
+    marks: list[tuple[str, float, float, float]] = []
 
+    def mark(stage: str, *_: object) -> None:
+        children = sum(map(read_seconds, find_children(os.getpid())))
+        marks.append((stage, time.monotonic(), time.process_time(), children))
 
-def plant_tile(out: str, tile: int) -> None:
-    """Write the clump and the spots of a tile, as the networks would have."""
-    store = open_run(out).store
-    if store.has("tiles", tile):
-        return
-    box = store.grid.box(tile)
-    around = box.grow(60, store.record.shape)
-    places, radii = plant(around)
-    mask = np.zeros((around.shape[0] + 120, around.shape[1] + 120), np.uint8)
-    for (row, column), radius in zip((places - np.array(around[:2]) + 60).tolist(), radii.tolist(), strict=True):
-        mask[row - radius : row + radius + 1, column - radius : column + radius + 1] |= DISCS[radius]
-    inner = box.move(60 - around.top, 60 - around.left)
-    store.arrays[CLUMP][box.slices] = mask[inner.slices]
-    disc = DISCS[NUCLEUS]
-    own = [
-        (row, column)
-        for row, column in places.tolist()
-        if box.holds(Box(row - NUCLEUS, column, row - NUCLEUS + 1, column + 1))
-        and min(row, column) >= NUCLEUS and max(row, column) + NUCLEUS < store.record.shape[0]
-    ]  # fmt: skip
-    boxes = np.array([(r - NUCLEUS, c - NUCLEUS, r + NUCLEUS + 1, c + NUCLEUS + 1) for r, c in own], np.int64).reshape(
-        -1, 4
-    )
-    count = len(own)
-    spots = Spots(boxes, [disc] * count, np.full(count, 0.9), np.full(count, 0.5)).sort()
-    store.save("tiles", tile, {**spots.to_arrays(), "whole": np.array(True)})
-
-
-def plant_solved(out: str, name: str, pieces: list[int], extents: list[list[int]]) -> int:
-    """Write the planted cells of a job, as the evolution would have."""
-    run = open_run(out)
-    if run.store.has("cells", name):
-        return 0
-    seeds, clumps = [], []
-    for piece, extent in zip(pieces, extents, strict=True):
-        spots, owners, _ = run.store.load_spots(Box(*extent))
-        own = spots.boxes[owners == piece]
-        seeds.append((own[:, :2] + own[:, 2:]) // 2)
-        clumps.append(np.full(len(own), run.load_pieces().find_clump(piece), np.int64))
-    places = np.concatenate(seeds)
-    radii = np.array([plant(Box(r, c, r + 1, c + 1))[1][0] for r, c in places.tolist()], np.float64)
-    wave = 1 + 0.1 * np.sin(3 * np.arange(360) * np.pi / 180)
-    rng = np.random.default_rng(int(name[:8], 16))
-    content: dict[str, NDArray[Any]] = {
-        "clump": np.concatenate(clumps), "seeds": places.astype(np.int32),
-        "radii": quantise(radii[:, None] * wave), "nucleus_radii": np.full((len(places), 64), NUCLEUS * 16, np.uint16),
-        "at_cut": np.zeros(len(places), np.bool_), "table": rng.random((len(places), run_columns(run))),
-        "solved": np.array(pieces, np.int64), "warnings": np.full(len(places), ""),
-    }  # fmt: skip
-    content |= {"others_places": np.empty((0, 2)), "others_areas": np.empty(0), "others_probability": np.empty(0),
-                "others_kinds": np.empty(0, np.uint8)}  # fmt: skip
-    run.store.save("cells", name, content)
-    return len(places)
-
-
-def run_columns(run: Any) -> int:
-    from declump.slides.gathering import Gathered
-
-    nothing = np.empty(0, np.int64)
-    return len(Gathered(run.store, (), nothing, nothing, np.empty((0, 4), np.int32)).columns)
-
-
-def plant_million(out: Path, side: int, workers: int, formats: list[str]) -> None:
-    """Take planted regions through stitching and output; the network and the evolution are left out."""
-    statistics = declump.ImageStatistics(230.0, None, 22.0, 1.0, 380.0, 380.0, 3600.0, 0.25)
-    options = SlideOptions(Options(), tile=4096)
-    out.mkdir(parents=True, exist_ok=True)
-    record = SlideRecord("planted", "planted", (side, side), statistics, options, {}, None)
-    if not (out / "record.json").is_file():
-        record.write(out)
-    store = Store(out, SlideRecord.read(out))
-    store.create_arrays()
-    tiles = list(range(len(store.grid)))
-    peak, seconds, ended = [0.0], {}, threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(1):
-            peak[0] = max(peak[0], read_rss(os.getpid()))
-
-    threading.Thread(target=watch, daemon=True).start()
-
-    def timed(name: str, start: float) -> None:
-        seconds[name] = round(time.monotonic() - start, 1)
-        print(f"{name}: {seconds[name]} s, parent at most {peak[0]:.2f} GB", flush=True)
-
-    with open_cluster(workers) as client:
-
-        def run_tiles(act: Any, chosen: list[int], stage: str) -> None:
-            start = time.monotonic()
-            do_all(client, act, [(str(out), tile) for tile in chosen], lambda _: None)
-            timed(f"{stage} {act.__name__}", start)
-
-        slide_regions.look_at_tile = plant_tile  # type: ignore[assignment]
-        slide_regions.find_all_clumps(store, tiles, run_tiles)
-        start = time.monotonic()
-        slide_cells.BATCH_SECONDS = 60.0
-        plan = make_plan(store, tiles)
-        timed("plan", start)
-        start = time.monotonic()
-        tasks = []
-        for job in range(len(plan)):
-            first, last = plan.starts[job], plan.starts[job + 1]
-            tasks.append(
-                (str(out), plan.names[job], plan.pieces[first:last].tolist(), plan.extents[first:last].tolist())
-            )
-        do_all(client, plant_solved, tasks, lambda _: None)
-        timed("jobs", start)
-    start = time.monotonic()
-    cells = gather(store, plan)
-    timed("gather", start)
-    for name, write in (("parquet", write_parquet), ("geojson", write_geojson), ("geoparquet", write_geoparquet)):
-        if name in formats:
-            start = time.monotonic()
-            path = (
-                out
-                / {"parquet": "cells.parquet", "geojson": "cells.geojson.gz", "geoparquet": "cells.geo.parquet"}[name]
-            )
-            write(cells, path)
-            timed(f"{name}, {path.stat().st_size / 1e9:.2f} GB", start)
-    if "zarr" in formats:
-        start = time.monotonic()
-        planes = write_labels(open_slide_result(out), out / "cells.ome.zarr")
-        timed(f"zarr, {planes} planes", start)
-    ended.set()
-    check_planted(out, side, len(cells))
-
-
-def check_planted(out: Path, side: int, count: int) -> None:
-    """Compare what came out with what was planted, and time windows."""
-    result = open_slide_result(out)
-    times = []
-    wrong = 0
-    for seed in range(10):
-        draw = np.random.default_rng(seed)
-        top, left = draw.integers(100, max(side - 4200, 101), 2).tolist()
-        start = time.perf_counter()
-        window = open_slide_result(out).read_window(top, left, top + 4000, left + 4000)
-        times.append(time.perf_counter() - start)
-        places, _ = plant(Box(top + 60, left + 60, top + 3940, left + 3940))
-        known = {tuple(seed) for seed in window.seeds.tolist()}
-        wrong += sum(tuple(place) not in known for place in places.tolist())
-    start = time.perf_counter()
-    large = result.read_window(side // 3, side // 3, side // 3 + 14000, side // 3 + 14000)
-    print(f"{count} cells; planted ones missing in ten windows: {wrong}")
-    print(
-        f"a window of 4000 x 4000 pixels, {len(window)} cells, opened and read: median {np.median(times):.3f} s, "
-        f"longest {max(times):.3f} s; {len(large)} cells: {time.perf_counter() - start:.3f} s"
-    )
-
-
-def time_stages(image: Path, tile: int) -> None:
-    """Seconds of one core for tiles and for cells, and what a million cells take on paper."""
-    seconds: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        out = Path(scratch)
-        marks: list[tuple[str, float]] = []
-        outcome = segment_slide(image, out, replace(SlideOptions(), tile=tile), workers=1, formats=(),
-                                progress=lambda stage, *_: marks.append((stage, time.monotonic())),
-                                begin=lambda *_: marks.append(("cluster", time.monotonic())))  # fmt: skip
-        for (_, before), (stage, now) in pairwise(marks):
-            seconds[stage] = seconds.get(stage, 0.0) + now - before
-        shape = outcome.record.shape
-    print({stage: round(value, 2) for stage, value in seconds.items()}, f"{outcome.cells} cells, {shape}")
-    pixels = shape[0] * shape[1]
-    core = (seconds["regions"] + seconds["cells"] + seconds["stitching"] + seconds["numbering"]) / outcome.cells
-    told = {count: f"{1e6 * core / count / 3600:.1f} h" for count in (2, 16, 256)}
-    print(
-        f"one core: regions {seconds['regions'] / pixels * 1e6:.2f} s a megapixel, "
-        f"cells {seconds['cells'] / outcome.cells:.3f} s a cell"
+        outcome = segment_slide(slide, Path(scratch), workers=workers, formats=("geojson", "png"), progress=mark,
+                                begin=lambda *_: mark("begin"))  # fmt: skip
+    taken: dict[str, np.ndarray] = {}
+    for (_, *before), (stage, *now) in pairwise(marks):
+        taken[stage] = taken.get(stage, np.zeros(3)) + np.maximum(np.subtract(now, before), 0)
+    pixels, cells = outcome.record.shape[0] * outcome.record.shape[1] / 1e6, outcome.cells
+    clock = sum(float(values[0]) for values in taken.values())
+    rows = [f"| {stage} | {values[0]:.1f} | {values[1]:.1f} | {values[2]:.1f} |" for stage, values in taken.items()]
+    head = (
+        f"`python benchmarks/slides.py stages {slide.name}` (commit {commit()}): {pixels:.0f} megapixels with "
+        f"{cells} cells "
+        f"by {workers} workers: {clock:.0f} s, {cells / clock:.2f} cells a second, {pixels / clock:.2f} "
+        "megapixels a second. "
+        f"One core: network {taken['regions'][2] / pixels:.2f} s a megapixel, cells "
+        f"{taken['cells'][2] / cells:.3f} s each."
     )
-    print(f"a million cells like these, on so many cores, if they share nothing: {told}")
+    text = [head, "", "| stage | seconds | processor, parent | processor, workers |", "|---|---|---|---|", *rows]
+    if planted is not None:
+        text += ["", _reckon(taken, cells, planted)]
+    return "\n".join(text)
+
+
+def _reckon(taken: dict[str, np.ndarray], cells: int, planted: Path) -> str:
+    """On paper: work of workers divided by their number, and what the parent alone does, from the planted million."""
+    stages = Stages(planted / SECONDS)
+    number = len(open_slide_result(planted))
+    spread = sum(float(values[2]) for values in taken.values()) / cells * 1e6
+    alone = ("all of stitching", "plan", "gather", "cells.parquet", "cells.geojson.gz", "overview.png")
+    serial = sum(stages.parent.get(name, 0.0) for name in alone) / number * 1e6
+    hours = ", ".join(f"{(spread / count + serial) / 3600:.1f} h on {count}" for count in CORES)
+    return (
+        f"**A million cells like these, on paper**: workers need {spread / 3600:.0f} h of processor time, which "
+        "is divided "
+        f"among them, and the parent {serial / 3600:.2f} h alone (stitching, plan and output, from the {number} "
+        "planted "
+        f"cells): {hours} cores. Reading the slide from a shared disk is not in it, nor are workers that wait for "
+        "the last."
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("mosaic", "equality", "kills", "memory", "million", "stages"))
-    parser.add_argument("path", type=Path, nargs="?")
+    parser.add_argument(
+        "what", choices=("equality", "kills", "faults", "real", "mosaic", "memory", "million", "stages")
+    )
+    parser.add_argument("path", type=Path, nargs="?", help="image, slide or folder")
     parser.add_argument("-o", "--out", type=Path, default=Path("slide"))
-    parser.add_argument("--side", type=int, default=20000)
+    parser.add_argument("--side", type=int, default=None)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tile", type=int, default=1536)
-    parser.add_argument("--formats", default="parquet,geojson,geoparquet,zarr")
+    parser.add_argument("--planted", type=Path, help="folder that 'million' has written")
+    parser.add_argument("--formats", default="geojson,geoparquet,zarr,png")
+    parser.add_argument("--write", action="store_true", help="put what was found into docs/slides.md")
     given = parser.parse_args()
+    if given.path is None and given.what not in ("faults", "million"):
+        parser.error(f"{given.what} needs an image, a slide or a folder")
     if given.what == "mosaic":
-        make_mosaic(given.path, given.out, given.side)
-    elif given.what == "equality":
-        check_equality(given.path, [320, 512, 1536], [1, 2, 4])
-    elif given.what == "kills":
-        check_kills(given.path, given.kills, given.seed)
-    elif given.what == "memory":
-        measure_memory(given.path, given.out, given.workers)
-    elif given.what == "million":
-        plant_million(given.out, given.side, given.workers, given.formats.split(","))
-    else:
-        time_stages(given.path, given.tile)
+        print(make_mosaic(given.path, given.out, given.side or 20000))
+        return
+    text = {
+        "equality": lambda: check_equality(given.path),
+        "kills": lambda: check_kills(given.path, given.kills, given.seed),
+        "faults": check_faults,
+        "real": lambda: run_real(given.path, given.out, given.workers),
+        "memory": lambda: measure_memory(given.path, given.out, given.workers),
+        "million": lambda: check_million(given.out, given.side or 100000, given.workers, given.formats.split(",")),
+        "stages": lambda: time_stages(given.path, given.workers, given.planted),
+    }[given.what]()
+    print(text)
+    if given.write:
+        replace_part(PAGE, f"slide {given.what}", text)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     draft = path.with_name(f"{DRAFTS}{os.getpid()}-{path.name}")
     try:
         yield draft
-        _sync(draft)
+        sync_file(draft)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -145,7 +145,7 @@ def atomic_folder(folder: str | Path, *, overwrite: bool = False, own: Collectio
         yield draft
         for path in draft.rglob("*"):
             if path.is_file():
-                _sync(path)
+                sync_file(path)
         if folder.is_dir():
             _move_files(draft, folder, replaced, own)
         else:
@@ -164,7 +164,7 @@ def remove_drafts(folder: str | Path) -> None:
             draft.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync_file(path: Path) -> None:
     """Have the content of a file on the disk, before a name vouches for it."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
 import pytest
+
+from declump.cli.slide import _show_progress
 
 Here = Callable[..., tuple[int, str, str]]
 
@@ -27,6 +30,8 @@ def slide(tmp_path: Path) -> Path:
         ("slide.png", ("--format", "docx"), "there is no format 'docx'"),
         ("slide.png", ("--tile", 3), "from 128 to 16384 pixels"),
         ("slide.png", ("--diameter", -1), "diameter of a nucleus"),
+        ("slide.png", ("--statistics", '{"backgrund": 240}'), "there is no 'backgrund'"),
+        ("slide.png", ("--scheduler", "tcp://127.0.0.1:1"), "there is no Dask scheduler at tcp://127.0.0.1:1"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_left(
@@ -43,3 +48,33 @@ def test_a_folder_with_something_else_in_it_is_left_alone(here: Here, slide: Pat
     assert (
         code == 1 and "is not empty" in said and sorted(path.name for path in slide.parent.iterdir()) == ["slide.png"]
     )
+
+
+def test_a_dashboard_without_what_it_needs_is_told_of_before_the_work(
+    here: Here, slide: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("declump.slides.workers.find_spec", lambda name: None)
+    code, _, said = here("slide", slide, "-o", slide.parent / "out", "--dashboard")
+    assert code == 1 and "pip install bokeh" in said and not (slide.parent / "out").exists()
+
+
+@pytest.mark.parametrize("library", ["openslide", "distributed", "pyarrow.parquet", "shapely", "zarr"])
+def test_a_library_that_is_missing_is_told_of_before_the_work(
+    here: Here, slide: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    code, _, said = here("slide", slide, "-o", slide.parent / "out")
+    assert code == 1 and f"slides need {library}: pip install" in said and "report" not in said
+    assert not (slide.parent / "out").exists()
+
+
+def test_progress_tells_cells_a_second_and_the_time_left_of_what_is_new(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("declump.cli.slide.time.monotonic", lambda: now)
+    with _show_progress() as show:
+        show("cells", 80, 100, 0)  # done by an earlier run
+        now += 20
+        show("cells", 90, 100, 40)
+    assert "cells: 90 of 100, 40 cells, 2.0 a second, about 20 s left" in capsys.readouterr().err

@@ -21,7 +21,7 @@ NUCLEI = np.array([[150, 150], [250, 250], [150, 750], [250, 850], [200, 900]])
 
 def test_a_clump_is_cut_at_its_neck() -> None:
     extent = Box(40, 80, 440, 1080)
-    cut = make_cut(dumbbell(), extent, NUCLEI + (40, 80), Limits(3, 2048), 7)  # noqa: RUF005
+    cut = make_cut(coarsen(dumbbell(), extent), extent, NUCLEI + (40, 80), Limits(3, 2048), 7)  # noqa: RUF005
     labels = np.zeros(extent.shape, np.int64)
     cut.number(dumbbell(), extent, labels)
     at = labels[tuple(NUCLEI.T)]

@@ -68,7 +68,17 @@ def test_a_plain_image_is_read(tmp_path: Path) -> None:
     assert slide.pixel_size is None
 
 
-def test_what_is_wrong_with_a_slide_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_sixteen_bits_and_a_plane_of_opacity_are_read(tmp_path: Path) -> None:
+    import imageio.v3 as iio
+
+    deep = PIXELS.astype(np.uint16) * 257
+    tifffile.imwrite(tmp_path / "deep.tif", deep, photometric="rgb")
+    np.testing.assert_array_equal(open_slide(tmp_path / "deep.tif").read(BOX), deep[BOX.slices])
+    iio.imwrite(tmp_path / "clear.png", np.dstack([PIXELS, np.full(PIXELS.shape[:2], 255, np.uint8)]))
+    np.testing.assert_array_equal(open_slide(tmp_path / "clear.png").read(BOX), PIXELS[BOX.slices])
+
+
+def test_what_is_wrong_with_a_slide_is_said_in_one_sentence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(FileNotFoundError, match="there is no slide at"):
         open_slide(tmp_path / "missing.svs")
     with pytest.raises(ValueError, match="has levels 0 to 1, and none of number 4"):
@@ -78,6 +88,7 @@ def test_what_is_wrong_with_a_slide_is_said_in_one_sentence(tmp_path: Path) -> N
     (tmp_path / "broken.tif").write_bytes((tmp_path / "slide.tif").read_bytes()[:2000])
     with pytest.raises(ValueError, match=r"broken\.tif"):
         open_slide(tmp_path / "broken.tif").read(BOX)
+    assert not caplog.records  # tifffile prints nothing of its own
     (tmp_path / "words.svs").write_text("no slide")
     with pytest.raises(ValueError, match=r"words\.svs"):
         open_slide(tmp_path / "words.svs")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -16,7 +19,7 @@ from declump.io import open_slide_result
 from declump.slides import FORMATS, SlideOptions, segment_slide
 from declump.slides.cells import quantise
 from declump.slides.record import SlideRecord
-from declump.slides.store import Store
+from declump.slides.store import NUMBERS, Store
 
 SMEAR = simulate.smear((640, 768), cells=14, clumps=5, rng=3)
 KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 350.0, 358.6, 11126.0)
@@ -59,6 +62,32 @@ def test_another_tiling_gives_the_same_files(slide: Path, done: Path, tmp_path: 
     segment_slide(slide, tmp_path, SlideOptions(tile=768), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
     assert files(tmp_path).keys() == files(done).keys()
     assert [name for name, content in files(tmp_path).items() if content != files(done)[name]] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tile", "workers"), [(512, 1), (320, 2), (768, 4)])
+def test_processes_give_the_same_files(slide: Path, done: Path, tmp_path: Path, tile: int, workers: int) -> None:
+    options = SlideOptions(tile=tile)
+    segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=workers)
+    assert files(tmp_path) == files(done)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_loses_nothing(slide: Path, done: Path, tmp_path: Path) -> None:
+    options = ["--tile", "320", "-j", "1", "--format", ",".join(FORMATS), "--statistics", json.dumps(KNOWN.to_record())]
+    command = [sys.executable, "-m", "declump.cli", "slide", str(slide), "-o", str(tmp_path / "out"), *options]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        while run.poll() is None and len(list((tmp_path / "out").glob("work/tiles/*.npz"))) < 2:
+            time.sleep(0.01)
+        run.kill()
+    assert not (tmp_path / "out" / "summary.json").exists()
+    # A worker lives on until it finds its parent gone; it ends what it had begun, which is as it should be.
+    segment_slide(slide, tmp_path / "out", SlideOptions(tile=320), formats=tuple(FORMATS), workers=0, resume=True)
+    assert files(tmp_path / "out") == files(done)
+    store = Store(tmp_path / "out", SlideRecord.read(tmp_path / "out"))
+    jobs = sorted((tmp_path / "out" / "work" / "cells").glob("*.npz"))
+    solved = [number for path in jobs for number in store.load("cells", path.stem, ("solved",))["solved"].tolist()]
+    assert len(solved) == len(set(solved)) > 0
 
 
 def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes(slide: Path, done: Path, tmp_path: Path) -> None:
@@ -127,17 +156,33 @@ def test_a_window_has_the_cells_that_touch_it(done: Path) -> None:
         result.read_window(columns=("colour",))
 
 
-def test_clumps_above_the_limits_are_cut_as_in_memory_and_their_cells_are_told(slide: Path, tmp_path: Path) -> None:
-    options = SlideOptions(tile=512, max_cells=4)
-    outcome = segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=(), workers=0)
-    cells = open_slide_result(tmp_path).read_window()
-    assert outcome.cut == 1 and 0 < cells.columns["at_cut"].sum() < len(cells)
+def test_clumps_above_the_limits_are_cut_in_the_same_way_in_every_tiling_and_their_cells_are_told(
+    slide: Path, done: Path, tmp_path: Path
+) -> None:
+    for tile in (320, 500):
+        options = SlideOptions(tile=tile, max_cells=4)
+        outcome = segment_slide(slide, tmp_path / str(tile), options, chosen=KNOWN.to_record(), formats=(), workers=0)
+        assert outcome.cut == 1
+    assert files(tmp_path / "320") == files(tmp_path / "500")
+    cells, uncut = open_slide_result(tmp_path / "320").read_window(), open_slide_result(done).read_window()
+    assert 0 < cells.columns["at_cut"].sum() < len(cells)
+    (number,) = set(cells.columns["clump"][cells.columns["at_cut"]].tolist())
+    one, other = (part.columns["clump"] != number for part in (cells, uncut))
+    np.testing.assert_array_equal(cells.seeds[one], uncut.seeds[other])
+    np.testing.assert_array_equal(cells.radii[one], uncut.radii[other])
 
 
 def test_a_slide_without_cells_has_empty_results(tmp_path: Path) -> None:
     iio.imwrite(tmp_path / "empty.png", np.full((300, 400, 3), 230, np.uint8))
     outcome = segment_slide(tmp_path / "empty.png", tmp_path / "out", formats=tuple(FORMATS), workers=0)
     assert outcome.cells == 0 and len(open_slide_result(tmp_path / "out").read_window()) == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (700, 2), (40, 40)])
+def test_the_smallest_slides_come_to_their_end(tmp_path: Path, shape: tuple[int, int]) -> None:
+    iio.imwrite(tmp_path / "small.png", np.full(shape, 200, np.uint8))
+    outcome = segment_slide(tmp_path / "small.png", tmp_path / "out", formats=tuple(FORMATS), workers=0)
+    assert outcome.cells == 0 and max(iio.imread(tmp_path / "out" / "overview.png").shape) < 2500
 
 
 def test_a_full_disk_loses_nothing(slide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +192,20 @@ def test_a_full_disk_loses_nothing(slide: Path, tmp_path: Path, monkeypatch: pyt
     options = SlideOptions(tile=768)
     with monkeypatch.context() as context:
         context.setattr("declump.slides.store.write_atomically", fail)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(OSError, match="No space left on device; what is done is kept"):
             segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=(), workers=0)
     assert segment_slide(slide, tmp_path, options, formats=(), workers=0, resume=True).cells == 14
+
+
+def test_pixels_of_work_are_on_the_disk_before_they_are_told_as_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("declump.slides.store.sync_file", synced.append)
+    store = Store(tmp_path, SlideRecord("x", "x", (300, 500), KNOWN, SlideOptions(tile=128), {}, None))
+    store.create_arrays()
+    store.write(NUMBERS, 6, np.full((128, 128), 7))
+    store.write(NUMBERS, 7, np.zeros((128, 116)))
+    (chunk,) = synced
+    assert chunk.is_file() and [path for path in store.work.rglob("*") if path.parent.name == "1"] == [chunk]
+    assert (store.arrays[NUMBERS][128:256, 256:384] == 7).all() and not store.arrays[NUMBERS][:128].any()

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from json import dumps, loads
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -60,8 +61,6 @@ def slide(
     json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Find every cell of a slide that fits no memory, whole; killed at any time, --resume goes on."""
-    if dashboard:
-        tell("Dask's dashboard is at http://127.0.0.1:8787/status, as long as the work goes on")
     if overwrite and resume:
         raise typer.BadParameter("a run is taken up or replaced, not both", param_hint="'--overwrite' / '--resume'")
     options = declump.slides.SlideOptions(
@@ -97,7 +96,7 @@ def slide(
                 dashboard=dashboard,
                 resume=resume,
                 overwrite=overwrite,
-                begin=None if json else _describe_begin,
+                begin=_Beginning(shown=not json, dashboard=dashboard and scheduler is None),
                 progress=progress,
             )
     seconds = time.monotonic() - start
@@ -105,7 +104,7 @@ def slide(
         found = {"cells": outcome.cells, "clumps": outcome.clumps, "clumps_cut": outcome.cut, "jobs": outcome.jobs}
         typer.echo(dumps({**found, "seconds": round(seconds, 3), "record": outcome.record.digest, "out": str(out)}))
         return
-    cut = f", {count_of(outcome.cut, 'clump')} of them cut" if outcome.cut else ""
+    cut = f", {outcome.cut} of them cut" if outcome.cut else ""
     typer.echo(f"{count_of(outcome.cells, 'cell')} in {count_of(outcome.clumps, 'clump')}{cut}, {seconds:.1f} s")
     for path in outcome.files:
         typer.echo(f"{path.name.split('.')[0]:<9} {path}")
@@ -121,10 +120,26 @@ def _read_values(text: str | None) -> dict[str, Any]:
     return values
 
 
+@dataclass(frozen=True)
+class _Beginning:
+    """Says what is to be said before the work."""
+
+    shown: bool
+    dashboard: bool
+
+    def __call__(self, record: Any, workers: int, needed: int) -> None:
+        if self.shown:
+            _describe_begin(record, workers, needed)
+        if self.dashboard:
+            tell("Dask's dashboard is at http://127.0.0.1:8787/status, as long as the work goes on")
+
+
 def _describe_begin(record: Any, workers: int, needed: int) -> None:
     """Say what was taken from the slide, and how much memory the work will take."""
     statistics, (height, width) = record.statistics, record.shape
-    size = f"{statistics.pixel_size:.4g} µm ({record.pixel_size_from})" if statistics.pixel_size else "not known"
+    size = "not known, so that lengths are in pixels (--pixel-size tells it)"
+    if statistics.pixel_size:
+        size = f"{statistics.pixel_size:.4g} µm ({record.pixel_size_from})"
     polarity = "bright" if statistics.turned is None else "dark, turned round"
     typer.echo(f"slide     {height} x {width} pixels, size of a pixel {size}")
     typer.echo(
@@ -154,19 +169,22 @@ def _show_progress() -> Iterator[Callable[[str, int, int, int], None]]:
     quiet = not sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
         task, stage, begun, told, last = bar.add_task("", total=None, rate=""), "", 0.0, 0.0, time.monotonic()
+        before = 0
 
         def show(now: str, done: int, total: int, cells: int) -> None:
-            nonlocal stage, begun, told, last
+            nonlocal stage, begun, told, last, before
             if now != stage:
-                stage, begun = now, last
+                # What an earlier run had done says nothing of the time that is left.
+                stage, begun, before = now, last, done
                 bar.reset(task)
             last = time.monotonic()
             passed = last - begun
-            rate = f"{cells} cells, {cells / passed:.1f} a second" if cells and passed > 0 else ""
+            rate = f"{cells} cells, {cells / passed:.1f} a second" if now == "cells" and cells and passed > 0 else ""
             bar.update(task, description=now, completed=done, total=total, rate=rate)
-            if quiet and done and (done == total or time.monotonic() - told > 10):
-                told = time.monotonic()
-                left = f", about {passed / done * (total - done):.0f} s left" if done < total else ""
+            if quiet and done and (done == total or last - told > 10):
+                told = last
+                fresh = done - before
+                left = f", about {passed / fresh * (total - done):.0f} s left" if done < total and fresh > 0 else ""
                 tell(f"{now}: {done} of {total}{', ' if rate else ''}{rate}{left}")
 
         yield show

@@ -140,7 +140,7 @@ def open_tiff(path: Path) -> Iterator[Any]:
     """Open a TIFF whose pages can all be found."""
     import tifffile
 
-    with _collect_complaints() as complaints, tifffile.TiffFile(path) as file:
+    with collect_complaints() as complaints, tifffile.TiffFile(path) as file:
         pages = len(file.pages)
         if complaints or not pages:
             raise ValueError(complaints[0] if complaints else "it has no page")
@@ -352,7 +352,7 @@ def _check_pixels(path: Path, height: int, width: int) -> None:
 
 
 @contextmanager
-def _collect_complaints() -> Iterator[list[str]]:
+def collect_complaints() -> Iterator[list[str]]:
     """Collect what tifffile logs as errors, of which a page cut off is one, instead of having it printed."""
     found: list[str] = []
 

@@ -144,14 +144,13 @@ class SlideResult:
             For a column that there is not.
         """
         bottom, right = self.shape[0] if bottom is None else bottom, self.shape[1] if right is None else right
+        return self._read(self.find_groups(top, left, bottom, right), (top, left, bottom, right), columns)
+
+    def find_groups(self, top: int, left: int, bottom: int, right: int) -> list[int]:
+        """Numbers of the groups of rows with cells that may meet a window."""
         extents = self._groups
         near = (extents[:, 0] < bottom) & (extents[:, 2] > top) & (extents[:, 1] < right) & (extents[:, 3] > left)
-        return self._read(np.flatnonzero(near).tolist(), (top, left, bottom, right), columns)
-
-    @property
-    def groups(self) -> int:
-        """Number of groups of rows that the cells lie in."""
-        return len(self._groups)
+        return np.flatnonzero(near).tolist()
 
     def read_group(self, group: int) -> SlideCells:
         """Read the cells of a group of rows, without measurements: for who wants all cells, one after the other."""
@@ -172,8 +171,8 @@ class SlideResult:
             self.shape,
             read["id"].astype(np.int64),
             np.column_stack([read["seed_row"], read["seed_column"]]).astype(np.int64),
-            _to_radii(table["radii"])[inside],
-            _to_radii(table["nucleus_radii"])[inside],
+            _to_radii(table["radii"], inside),
+            _to_radii(table["nucleus_radii"], inside),
             read,
         )
 
@@ -210,8 +209,8 @@ def open_slide_result(folder: str | Path) -> SlideResult:
     return result
 
 
-def _to_radii(column: Any) -> NDArray[np.float64]:
+def _to_radii(column: Any, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
     parts = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
     rays = column.type.list_size
     flat = np.concatenate(parts) if parts else np.empty(0, np.uint16)
-    return np.asarray(flat.reshape(-1, rays) * RADIUS_UNIT, np.float64)
+    return np.asarray(flat.reshape(-1, rays)[chosen] * RADIUS_UNIT, np.float64)

@@ -16,7 +16,7 @@ from scipy import ndimage
 
 from declump.evidence.candidates import DOUBTFUL
 from declump.evidence.proposals import find_reach
-from declump.pipelines.cutting import CutClump, Limits, make_cut
+from declump.pipelines.cutting import CutClump, Limits, coarsen, make_cut
 from declump.pipelines.others import tell_kind
 from declump.pipelines.stages import CellOptions, Stages
 from declump.records.boxes import Box
@@ -222,7 +222,7 @@ def segment_by_clump(
         nuclei = places[at == number]
         if not limits.hold(extents[number], len(nuclei)):
             extent = extents.pop(number)
-            cuts[number] = make_cut(clumps[extent.slices] == number, extent, nuclei, limits, first)
+            cuts[number] = make_cut(coarsen(clumps[extent.slices] == number, extent), extent, nuclei, limits, first)
             extents.update(enumerate(cuts[number].extents(), start=first))
             first += len(cuts[number])
     pieces = Pieces(count, cuts)

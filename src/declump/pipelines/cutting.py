@@ -51,6 +51,12 @@ def coarsen(mask: NDArray[np.bool_], extent: Box) -> NDArray[np.bool_]:
     return np.asarray(padded.reshape(height, COARSE, width, COARSE).any(axis=(1, 3)))
 
 
+def count_squares(extent: Box) -> tuple[int, int]:
+    """Rows and columns of squares that an extent touches."""
+    rows, columns = (-(-stop // COARSE) - start // COARSE for start, stop in zip(extent[:2], extent[2:], strict=True))
+    return rows, columns
+
+
 def cut_clump(squares: NDArray[np.bool_], nuclei: NDArray[np.int64], limits: Limits) -> NDArray[np.int32]:
     """Cut a clump.
 
@@ -187,7 +193,9 @@ class CutClump:
         ]
 
 
-def make_cut(mask: NDArray[np.bool_], extent: Box, places: NDArray[np.int64], limits: Limits, first: int) -> CutClump:
-    """Cut the clump of a mask (h, w) with an extent, whose nuclei lie at places (N, 2) of the image."""
+def make_cut(
+    squares: NDArray[np.bool_], extent: Box, places: NDArray[np.int64], limits: Limits, first: int
+) -> CutClump:
+    """Cut the clump with an extent that touches squares (:func:`coarsen`), and has nuclei at places (N, 2)."""
     corner = np.array([extent.top // COARSE, extent.left // COARSE])
-    return CutClump(extent, cut_clump(coarsen(mask, extent), places // COARSE - corner, limits), first)
+    return CutClump(extent, cut_clump(squares, places // COARSE - corner, limits), first)

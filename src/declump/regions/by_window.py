@@ -7,7 +7,7 @@ begins in the part, and what the judge sees of it. All else comes from the stati
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -128,26 +128,41 @@ class RegionFinder:
 
     def find(self, read: Read, part: Box) -> PartRegions:
         """Find the regions of a part of an image."""
-        room = ROOM
-        while True:
-            near = part.grow(math.ceil(room * self.diameter), self.shape, HALF)
-            found = self._look(read, part, near)
-            if found.whole or room >= MOST_ROOM:
-                return found
-            room *= 2
+        return self._find(read, part, ROOM)
 
-    def _look(self, read: Read, part: Box, near: Box) -> PartRegions:
-        """Look at a part, and at what is near it."""
+    def _find(self, read: Read, part: Box, room: float) -> PartRegions:
+        """Look at a part with so many diameters of room, and with more where spots were not seen whole."""
+        near = part.grow(math.ceil(room * self.diameter), self.shape, HALF)
+        clump, spots, unsure = self._look(read, part, near)
+        if not unsure or room >= MOST_ROOM:
+            return PartRegions(clump, spots, not unsure)
+        rest = plan_rest(unsure, part)
+        again = [self._find(read, one, 2 * room) for one in rest]
+        begins = [Box(row, column, row + 1, column + 1) for row, column in spots.first_pixels.tolist()]
+        kept = np.array([not any(one.holds(begin) for one in rest) for begin in begins], np.bool_)
+        every = Spots.join([spots.choose(kept), *(found.spots for found in again)])
+        return PartRegions(clump, every, all(found.whole for found in again))
+
+    def find_largest_window(self, part: int) -> int:
+        """Side in pixels of the largest window that is looked at for a part with such a side."""
+        sides, room = [], ROOM
+        while room <= MOST_ROOM:
+            sides.append(part + 2 * (self.margin + math.ceil(room * self.diameter)) + self.lattice.pixels + HALF)
+            part, room = max(-(-part // 2), 1), 2 * room
+        return max(sides)
+
+    def _look(self, read: Read, part: Box, near: Box) -> tuple[NDArray[np.bool_], Spots, list[Box]]:
+        """Look at a part, and at what is near it: clump, spots, and boxes where spots were not seen whole."""
         window = near.grow(self.margin, self.shape, self.lattice.pixels)
         channels = to_channels(read(window), self.statistics.exposure)
         inner = near.within(window)
         maps = self.lattice.see(channels, self.model)
         assert maps.centre_map is not None and maps.layers is not None
         maps = Maps(maps.classes[:, *inner], maps.centre_map[inner], maps.layers[:, *inner])
-        spots, whole = self._find_spots(maps, channels[0][inner], part, near)
-        return PartRegions((maps.classes[0] < 0.5)[part.within(near)], spots, whole)
+        spots, unsure = self._find_spots(maps, channels[0][inner], part, near)
+        return (maps.classes[0] < 0.5)[part.within(near)], spots, unsure
 
-    def _find_spots(self, maps: Maps, luminance: NDArray[np.float32], part: Box, near: Box) -> tuple[Spots, bool]:
+    def _find_spots(self, maps: Maps, luminance: NDArray[np.float32], part: Box, near: Box) -> tuple[Spots, list[Box]]:
         assert maps.centre_map is not None
         labels = find_spots(
             maps.classes[2],
@@ -160,12 +175,13 @@ class RegionFinder:
             usual_area=self.statistics.nucleus_area,
         )
         boxes, masks, numbers, beside = [], [], [], []
-        reach = part.grow(math.ceil(REACH * self.diameter), self.shape)
+        far = math.ceil(REACH * self.diameter)
+        reach = part.grow(far, self.shape)
         for number, place in enumerate(ndimage.find_objects(labels), start=1):
             mask = labels[place] == number
             top, left = near.top + place[0].start, near.left + place[1].start
             own = Box(top, left, top + mask.shape[0], left + mask.shape[1])
-            if 0 not in reach.meet(own).shape:
+            if reach.meet(own).size:
                 beside.append(own)
             if part.holds(Box(top, left + int(mask[0].argmax()), top + 1, left + int(mask[0].argmax()) + 1)):
                 boxes.append(own)
@@ -173,10 +189,11 @@ class RegionFinder:
                 numbers.append(number)
         planes = _stack_planes(luminance, maps)
         light = measure_light(labels, labels > 0, luminance)
-        said, whole = [], self._are_whole(maps.classes[2], beside, near)
+        said, unsure = [], [box.grow(far, self.shape) for box in self._find_cut(maps.classes[2], beside, near)]
         for number, box in zip(numbers, boxes, strict=True):
             seen = self._seen_by_judge(box)
-            whole = whole and near.holds(seen)
+            if not near.holds(seen):
+                unsure.append(box)
             seen = seen.meet(near)
             inner = seen.within(near)
             around = SpotPlanes(planes[:, *inner], (labels[inner] == number).astype(np.int32))
@@ -187,7 +204,7 @@ class RegionFinder:
             np.array(said, np.float64),
             np.array([light[number - 1] for number in numbers], np.float64),
         )
-        return found.sort(), whole
+        return found.sort(), unsure
 
     def _seen_by_judge(self, box: Box) -> Box:
         """What the judge sees of a spot, from where its squares of pixels begin in the whole image."""
@@ -198,8 +215,8 @@ class RegionFinder:
         around = Box(middle.top, middle.left, middle.top + 1, middle.left + 1)
         return around.grow(reach + max(box.shape) // 2, self.shape, squares)
 
-    def _are_whole(self, probability: NDArray[np.float32], boxes: list[Box], near: Box) -> bool:
-        """Whether spots in boxes, and what touches the rings round them, lie wholly in what is near."""
+    def _find_cut(self, probability: NDArray[np.float32], boxes: list[Box], near: Box) -> list[Box]:
+        """Find where spots in boxes, or what touches the rings round them, go beyond what is near: boxes of both."""
         blots, _ = ndimage.label(probability >= FAINT, structure=np.ones((3, 3)))
         smoothed = math.ceil(4 * SMOOTHING * self.diameter) + 1
         sure = near.shrink(smoothed, self.shape).within(near)
@@ -209,17 +226,48 @@ class RegionFinder:
         cut[np.unique(blots[outside])] = True
         cut[0] = False
         if not cut.any():
-            return True
-        places = ndimage.find_objects(blots)
+            return []
+        places = [
+            Box(rows.start, columns.start, rows.stop, columns.stop) for rows, columns in ndimage.find_objects(blots)
+        ]
+        found = []
         ring = max(round(self.diameter / 4), 2) + 1
         for box in boxes:
             for blot in np.unique(blots[box.within(near)]).tolist():
                 if blot:
-                    rows, columns = places[blot - 1]
-                    around = Box(rows.start, columns.start, rows.stop, columns.stop).grow(ring, blots.shape)
-                    if cut[blots[around.slices]].any():
-                        return False
-        return True
+                    met = np.unique(blots[places[blot - 1].grow(ring, blots.shape).slices])
+                    beyond = [places[other - 1] for other in met[cut[met]].tolist()]
+                    if beyond:
+                        both = [box, *(one.move(near.top, near.left) for one in (places[blot - 1], *beyond))]
+                        found.append(hull(both))
+        return found
+
+
+def hull(boxes: Sequence[Box]) -> Box:
+    """Smallest box that holds all of some boxes."""
+    corners = np.array(boxes)
+    return Box(*corners[:, :2].min(axis=0).tolist(), *corners[:, 2:].max(axis=0).tolist())
+
+
+def plan_rest(unsure: Sequence[Box], part: Box) -> list[Box]:
+    """Boxes without overlap in which a part is looked at again, so that all of some boxes is: none is more than half as
+    long as the part, so that the window with more room round it is no larger."""
+    joined = [box for box in (one.meet(part) for one in unsure) if box.size]
+    merged = True
+    while merged:
+        merged, separate = False, list[Box]()
+        for box in joined:
+            meeting = [other for other in separate if other.meet(box).size]
+            merged = merged or bool(meeting)
+            separate = [*(other for other in separate if other not in meeting), hull([box, *meeting])]
+        joined = separate
+    most = [max(-(-side // 2), 1) for side in part.shape]
+    return [
+        Box(top, left, min(top + most[0], box.bottom), min(left + most[1], box.right))
+        for box in sorted(joined)
+        for top in range(box.top, box.bottom, most[0])
+        for left in range(box.left, box.right, most[1])
+    ]
 
 
 def _stack_planes(luminance: NDArray[np.float32], maps: Maps) -> NDArray[np.float32]:

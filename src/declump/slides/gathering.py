@@ -59,8 +59,8 @@ class Gathered:
 
     def groups(self) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
         """Number of the first cell, from 0, and the values of ``GROUP`` cells by column, one group after the other."""
-        load = lru_cache(maxsize=OPEN_JOBS)(lambda job: self.store.load("cells", self.names[job]))
         wanted = ("clump", "seeds", "radii", "nucleus_radii", "at_cut", "table", "warnings")
+        load = lru_cache(maxsize=OPEN_JOBS)(lambda job: self.store.load("cells", self.names[job], wanted))
         for first in range(0, len(self), GROUP):
             jobs, rows = self.job[first : first + GROUP], self.row[first : first + GROUP]
             group: dict[str, NDArray[Any]] = {}
@@ -78,7 +78,7 @@ def gather(store: Store, plan: JobPlan) -> Gathered:
     """Find all cells of a slide, and order them."""
     seeds, jobs, rows, boxes = [], [], [], []
     for job, name in enumerate(plan.names):
-        content = store.load("cells", name)
+        content = store.load("cells", name, ("seeds", "radii"))
         seeds.append(content["seeds"].astype(np.int64))
         jobs.append(np.full(len(content["seeds"]), job, np.int64))
         rows.append(np.arange(len(content["seeds"])))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,16 @@ from numpy.typing import NDArray
 
 from declump._files import DRAFTS
 from declump.io.formats.ome_zarr import CHUNK, NGFF
-from declump.io.slide_results import SlideResult
+from declump.io.slide_results import BOX, SlideCells, SlideResult
+from declump.records.boxes import Box
 from declump.records.crops import Crop, crop_contour
+from declump.slides.hilbert import hilbert_index
 from declump.slides.readers import import_library
 
 SMALLEST = 1024
 """Levels are made until the longer side of the last has no more pixels."""
-CELL = 512
-"""Sides in pixels of the squares by which neighbours are found."""
+KEPT_GROUPS = 16
+"""Groups of rows that are in memory at a time."""
 
 
 def write_labels(result: SlideResult, path: Path) -> int:
@@ -46,7 +50,9 @@ def write_labels(result: SlideResult, path: Path) -> int:
                 fill_value=0,
                 chunk_key_encoding={"name": "v2", "separator": "/"},
             )
-        _write_levels(result, group, planes, plane, levels)
+    groups = [root[f"labels/cells-{plane + 1}"] for plane in range(count)]
+    for group, filled in zip(groups, _write_pixels(result, groups, planes), strict=True):
+        _write_levels(group, filled, levels)
     if path.exists():
         shutil.rmtree(path)
     draft.rename(path)
@@ -55,49 +61,93 @@ def write_labels(result: SlideResult, path: Path) -> int:
 
 def choose_planes(result: SlideResult) -> NDArray[np.uint8]:
     """Lay every cell into the lowest plane that no cell before it, which it overlaps, lies in: (N,) from 0."""
+    found = [np.empty((0, 2), np.int64)]
+    for box, cells in _visit_chunks(result):
+        pairs = [
+            (cells.ids[one] - 1, cells.ids[two] - 1)
+            for one, two in _find_near(cells, box)
+            if cells.crop(one).meets(cells.crop(two))
+        ]
+        found.append(np.array(pairs, np.int64).reshape(-1, 2))
+    every = np.sort(np.concatenate(found), axis=1)
+    every = every[np.lexsort((every[:, 0], every[:, 1]))]
     planes = np.zeros(len(result), np.uint8)
-    near: dict[tuple[int, int], list[tuple[int, Crop]]] = defaultdict(list)
-    for ids, crops in _iterate_crops(result):
-        for number, crop in zip(ids, crops, strict=True):
-            rows, columns = crop.box
-            squares = [
-                (row, column)
-                for row in range(rows.start // CELL, (rows.stop - 1) // CELL + 1)
-                for column in range(columns.start // CELL, (columns.stop - 1) // CELL + 1)
-            ]
-            beside = {other: kept for square in squares for other, kept in near[square]}
-            taken = {int(planes[other]) for other, kept in beside.items() if crop.meets(kept)}
-            planes[number] = next(plane for plane in range(len(taken) + 1) if plane not in taken)
-            for square in squares:
-                near[square].append((number, crop))
+    later, starts = np.unique(every[:, 1], return_index=True)
+    for number, before in zip(later.tolist(), np.split(every[:, 0], starts[1:]), strict=False):
+        taken = set(planes[before].tolist())
+        planes[number] = next(plane for plane in range(len(taken) + 1) if plane not in taken)
     return planes
 
 
-def _iterate_crops(result: SlideResult) -> Any:
-    """Numbers, from 0, and pixels of cells, group by group."""
-    for group in range(result.groups):
-        cells = result.read_group(group)
-        yield (
-            (cells.ids - 1).tolist(),
-            [crop_contour(seed, radii, result.shape) for seed, radii in zip(cells.seeds, cells.radii, strict=True)],
-        )
+@dataclass(frozen=True, eq=False)
+class _ChunkCells:
+    """Cells that may meet a chunk, in the order of their numbers; pixels are found as they are asked for."""
+
+    shape: tuple[int, int]
+    ids: NDArray[np.int64]
+    seeds: NDArray[np.int64]
+    radii: NDArray[np.float64]
+    boxes: NDArray[np.int64]
+    crops: dict[int, Crop] = field(default_factory=dict)
+
+    def crop(self, index: int) -> Crop:
+        if index not in self.crops:
+            self.crops[index] = crop_contour(self.seeds[index], self.radii[index], self.shape)
+        return self.crops[index]
 
 
-def _write_levels(result: SlideResult, group: Any, planes: NDArray[np.uint8], plane: int, levels: int) -> None:
+def _visit_chunks(result: SlideResult) -> Iterator[tuple[Box, _ChunkCells]]:
+    """Chunks with cells that may meet them, along the curve that the cells lie along: each group is read about once."""
     height, width = result.shape
-    filled: set[tuple[int, int]] = set()
-    for top in range(0, height, CHUNK):
-        for left in range(0, width, CHUNK):
-            bottom, right = min(top + CHUNK, height), min(left + CHUNK, width)
-            cells = result.read_window(top, left, bottom, right, columns=())
-            labels = np.zeros((bottom - top, right - left), np.uint32)
-            for number, seed, radii in zip(cells.ids, cells.seeds, cells.radii, strict=True):
-                if planes[number - 1] == plane:
-                    crop = crop_contour(seed - np.array([top, left]), radii, labels.shape)
-                    labels[crop.box][crop.mask] = number
-            if labels.any():
-                group["0"][top:bottom, left:right] = labels
-                filled.add((top // CHUNK, left // CHUNK))
+    tops, lefts = (axis.ravel() for axis in np.meshgrid(range(0, height, CHUNK), range(0, width, CHUNK), indexing="ij"))
+    read = lru_cache(maxsize=KEPT_GROUPS)(result.read_group)
+    for index in np.argsort(hilbert_index(tops, lefts), kind="stable").tolist():
+        top, left = int(tops[index]), int(lefts[index])
+        box = Box(top, left, min(top + CHUNK, height), min(left + CHUNK, width))
+        parts = [_choose(read(group), box) for group in result.find_groups(*box)]
+        parts = [part for part in parts if len(part[0])]
+        if parts:
+            ids, seeds, radii, boxes = (np.concatenate(values) for values in zip(*parts, strict=True))
+            yield box, _ChunkCells(result.shape, ids, seeds, radii, boxes)
+
+
+def _choose(cells: SlideCells, box: Box) -> tuple[NDArray[Any], ...]:
+    """Numbers, seeds, radii and extents of the cells that meet a box."""
+    boxes = np.column_stack([cells.columns[name] for name in BOX]).astype(np.int64)
+    near = (boxes[:, :2] < np.array(box[2:])).all(axis=1) & (boxes[:, 2:] > np.array(box[:2])).all(axis=1)
+    return cells.ids[near], cells.seeds[near], cells.radii[near], boxes[near]
+
+
+def _find_near(cells: _ChunkCells, box: Box) -> list[tuple[int, int]]:
+    """Pairs of cells whose extents meet, and begin to do so in the chunk: each pair is found in one chunk alone."""
+    tops, lefts, bottoms, rights = cells.boxes.T
+    top, left = np.maximum.outer(tops, tops), np.maximum.outer(lefts, lefts)
+    meet = (top < np.minimum.outer(bottoms, bottoms)) & (left < np.minimum.outer(rights, rights))
+    here = (top >= box.top) & (top < box.bottom) & (left >= box.left) & (left < box.right)
+    return [(int(one), int(two)) for one, two in np.argwhere(np.triu(meet & here, 1))]
+
+
+def _write_pixels(result: SlideResult, groups: list[Any], planes: NDArray[np.uint8]) -> list[set[tuple[int, int]]]:
+    """Write the finest level of all planes; give the chunks that each has pixels in."""
+    filled: list[set[tuple[int, int]]] = [set() for _ in groups]
+    for box, cells in _visit_chunks(result):
+        labels: dict[int, NDArray[np.uint32]] = {}
+        for index, number in enumerate(cells.ids.tolist()):
+            crop = cells.crop(index)
+            whole = Box(crop.top, crop.left, crop.top + crop.mask.shape[0], crop.left + crop.mask.shape[1])
+            seen = whole.meet(box)
+            pixels = crop.mask[seen.within(whole)]
+            if pixels.any():
+                plane = labels.setdefault(int(planes[number - 1]), np.zeros(box.shape, np.uint32))
+                plane[seen.within(box)][pixels] = number
+        for plane_number, plane in labels.items():
+            groups[plane_number]["0"][box.slices] = plane
+            filled[plane_number].add((box.top // CHUNK, box.left // CHUNK))
+    return filled
+
+
+def _write_levels(group: Any, filled: set[tuple[int, int]], levels: int) -> None:
+    """Write the coarser levels of a plane, where the finer ones have pixels."""
     for level in range(1, levels):
         filled = {(row // 2, column // 2) for row, column in filled}
         finer, coarser = group[str(level - 1)], group[str(level)]

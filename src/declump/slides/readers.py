@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump._installation import how_to_install
-from declump.errors import BROKEN, reason_of
-from declump.images.decoding import find_format
+from declump.errors import BROKEN, MissingExtraError, reason_of
+from declump.images.decoding import collect_complaints, find_format
 from declump.io import read_image, read_pixel_size
 from declump.records.boxes import Box
 
@@ -102,8 +102,7 @@ def import_library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        hint = how_to_install("slides")
-        raise ModuleNotFoundError(f"{name} is needed for slides: {hint}", name=error.name) from error
+        raise MissingExtraError(f"slides need {name}: {how_to_install('slides')}") from error
 
 
 def _check_level(path: Path, level: int, count: int) -> None:
@@ -230,12 +229,13 @@ def _arrange(pixels: NDArray[Any], planar: bool) -> NDArray[Any]:
 
 
 def _open_tiff(path: Path, level: int) -> ArraySlide:
-    file = import_library("tifffile").TiffFile(path)
-    try:
-        slide = _read_levels(path, level, file.series[0])
-    except BaseException:
-        file.close()
-        raise
+    with collect_complaints():  # what is lost is told of where it is read
+        file = import_library("tifffile").TiffFile(path)
+        try:
+            slide = _read_levels(path, level, file.series[0])
+        except BaseException:
+            file.close()
+            raise
     weakref.finalize(slide, file.close)
     return slide
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.pipelines.by_clump import find_centres, own_spots
-from declump.pipelines.cutting import make_cut
+from declump.pipelines.cutting import COARSE, coarsen, count_squares, make_cut
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.slides.opened import open_run
-from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, stitch
+from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, number_pieces, stitch
 from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, Store
 
 Map = Callable[[Callable[[str, int], Any], list[int], str], None]
@@ -30,7 +30,7 @@ def look_at_tile(out: str, tile: int) -> None:
         return
     box = run.store.grid.box(tile)
     found = run.finder.find(run.slide.read, box)
-    run.store.arrays[CLUMP][box.slices] = found.clump.astype(np.uint8)
+    run.store.write(CLUMP, tile, found.clump)
     run.store.save("tiles", tile, {**found.spots.to_arrays(), "whole": np.array(found.whole)})
 
 
@@ -43,30 +43,28 @@ def find_background(out: str, tile: int) -> None:
 def find_filled(out: str, tile: int) -> None:
     """Number the pieces of clump, holes filled: small ones are specks."""
     run = open_run(out)
-    clump, box = _read(run.store, CLUMP, tile), run.store.grid.box(tile)
-    labels, _ = find_pieces(~clump, (box.top, box.left), SIDES)
+    clump = _read(run.store, CLUMP, tile)
+    labels, _ = number_pieces(~clump, SIDES)
     filled = clump | run.choose("background", tile)[labels]
-    run.store.arrays[FILLED][box.slices] = filled.astype(np.uint8)
+    run.store.write(FILLED, tile, filled)
     _save_pieces(run.store, "filled", tile, filled, SIDES)
 
 
 def find_clumps(out: str, tile: int) -> None:
     """Number the clumps of a tile, specks left out."""
     run = open_run(out)
-    box = run.store.grid.box(tile)
-    labels, _ = find_pieces(_read(run.store, FILLED, tile), (box.top, box.left), SIDES)
+    labels, _ = number_pieces(_read(run.store, FILLED, tile), SIDES)
     clean = run.choose("filled", tile)[labels]
-    run.store.arrays[CLEAN][box.slices] = clean.astype(np.uint8)
+    run.store.write(CLEAN, tile, clean)
     _save_pieces(run.store, "clumps", tile, clean, CORNERS)
 
 
 def number_clumps(out: str, tile: int) -> None:
     """Write the numbers that clumps have in the slide."""
     run = open_run(out)
-    box = run.store.grid.box(tile)
-    labels, _ = find_pieces(_read(run.store, CLEAN, tile), (box.top, box.left), CORNERS)
+    labels, _ = number_pieces(_read(run.store, CLEAN, tile), CORNERS)
     numbers = np.append(0, run.load_stitched("clumps").of_tile(tile) + 1).astype(np.uint32)
-    run.store.arrays[NUMBERS][box.slices] = numbers[labels]
+    run.store.write(NUMBERS, tile, numbers[labels])
 
 
 def count_nuclei(out: str, tile: int) -> None:
@@ -94,14 +92,14 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
     """Do all passes over the tiles that show anything."""
     run_tiles(look_at_tile, [tile for tile in tiles if not store.has("tiles", tile)], "regions")
     finder, shown = open_run(str(store.out)).finder, set(tiles)
-    for name, act, structure in (
-        ("background", find_background, SIDES),
-        ("filled", find_filled, SIDES),
-        ("clumps", find_clumps, CORNERS),
+    for name, act, structure, stage in (
+        ("background", find_background, SIDES, "holes"),
+        ("filled", find_filled, SIDES, "specks"),
+        ("clumps", find_clumps, CORNERS, "clumps"),
     ):
         if store.has("stitched", name):
             continue
-        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], "stitching")
+        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], stage)
         found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]  # a default argument
         arrays: dict[str, NDArray[Any]] = {
             "starts": found.starts,
@@ -116,10 +114,10 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
         store.save("stitched", name, arrays)
     if store.has("stitched", "pieces"):
         return
-    run_tiles(number_clumps, tiles, "numbering")
-    run_tiles(count_nuclei, tiles, "numbering")
+    run_tiles(number_clumps, tiles, "numbers")
+    run_tiles(count_nuclei, tiles, "nuclei")
     _cut_clumps(store, tiles)
-    run_tiles(own_tile_spots, tiles, "numbering")
+    run_tiles(own_tile_spots, tiles, "owners")
     store.save("stitched", "pieces", {"done": np.array(True)})
 
 
@@ -139,7 +137,7 @@ def _cut_clumps(store: Store, tiles: list[int]) -> None:
             continue
         own = places[at == number]
         own = own[np.lexsort((own[:, 1], own[:, 0]))]
-        cut = make_cut(_read_mask(store, extent, number), extent, own, limits, first)
+        cut = make_cut(_read_squares(store, extent, number), extent, own, limits, first)
         store.save("cuts", number, {"extent": np.array(extent), "parts": cut.parts, "first": np.array(first)})
         numbers.append(number)
         firsts.append(first)
@@ -147,13 +145,15 @@ def _cut_clumps(store: Store, tiles: list[int]) -> None:
     store.save("stitched", "cuts", {"clumps": np.array(numbers, np.int64), "firsts": np.array(firsts, np.int64)})
 
 
-def _read_mask(store: Store, extent: Box, number: int) -> NDArray[np.bool_]:
-    """Mask of one clump, tile by tile, so that the numbers of a large one are never all in memory."""
-    mask = np.zeros(extent.shape, np.bool_)
+def _read_squares(store: Store, extent: Box, number: int) -> NDArray[np.bool_]:
+    """Squares that one clump touches, tile by tile: the pixels of a large one are never all in memory."""
+    squares, (first, second, *_) = np.zeros(count_squares(extent), np.bool_), extent
     for tile in store.grid.find_meeting(extent):
         part = store.grid.box(tile).meet(extent)
-        mask[part.within(extent)] = store.read_numbers(part) == number
-    return mask
+        touched = coarsen(store.read_numbers(part) == number, part)
+        row, column = part.top // COARSE - first // COARSE, part.left // COARSE - second // COARSE
+        squares[row : row + touched.shape[0], column : column + touched.shape[1]] |= touched
+    return squares
 
 
 def _around(spots: Spots, box: Box) -> Box:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +28,12 @@ from declump.slides.labels import write_labels
 from declump.slides.opened import open_run
 from declump.slides.options import SlideOptions
 from declump.slides.overview import write_overview
-from declump.slides.readers import Slide, open_slide
+from declump.slides.readers import Slide, import_library, open_slide
 from declump.slides.record import FILE, SlideRecord, digest_slide, find_slide_statistics
 from declump.slides.regions import find_all_clumps
 from declump.slides.store import WORK, Store
 from declump.slides.tables import write_geoparquet, write_others, write_parquet
-from declump.slides.workers import do_all, open_cluster
+from declump.slides.workers import check_cluster, do_all, open_cluster
 
 FORMATS = {
     "geojson": "cells.geojson.gz",
@@ -41,8 +44,11 @@ FORMATS = {
 """What is written beside ``cells.parquet``, by name."""
 DEFAULT_FORMATS = ("geojson", "png")
 OTHERS_FILE, SUMMARY_FILE = "others.parquet", "summary.json"
-BYTES_A_PIXEL = 150
-"""Memory at the height of a tile or of a clump, for each pixel of its window."""
+LIBRARIES = ("dask", "distributed", "zarr", "pyarrow.parquet", "shapely")
+"""What a run needs, beside what reads its slide: one that is missing is told of before the work, not after it."""
+TILE_BYTES, NETWORK_BYTES, CLUMP_BYTES = 200, 220, 150
+"""Bytes at the height of the memory for a pixel of a tile with what is round it, for one that the network sees of that,
+and for one of the box of a clump."""
 
 Tell = Callable[[str, int, int, int], None]
 """Called with a stage, how many of its tasks are done and in all, and the cells found so far."""
@@ -123,12 +129,16 @@ def segment_slide(
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:
         raise ValueError(f"a slide is written as {', '.join(FORMATS)}; there is no format {unknown[0]!r}")
+    _check_names(chosen or {})
     out, path, options = Path(out), Path(slide).absolute(), options or SlideOptions()
     check_free(out, overwrite=True)
     opened = open_slide(path, options.level)
     if not (out / FILE).is_file() and not overwrite:
         check_free(out)
-    with hold_folder(out):
+    for library in LIBRARIES:
+        import_library(library)
+    check_cluster(scheduler, dashboard)
+    with hold_folder(out), _tell_of_full_disk():
         check_links(out, [FILE, WORK, CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()])
         record = _begin(path, opened, out, options, chosen or {}, resume=resume, overwrite=overwrite)
         store = Store(out, record)
@@ -141,15 +151,36 @@ def segment_slide(
             return _run(store, opened, client, tuple(formats), progress or (lambda *_: None))
 
 
+def _check_names(chosen: Mapping[str, Any]) -> None:
+    """Refuse values that slides have none of."""
+    names = [field.name for field in fields(ImageStatistics)]
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        raise ValueError(f"the statistics of a slide are {', '.join(names)}; there is no {unknown[0]!r}")
+
+
+@contextmanager
+def _tell_of_full_disk() -> Iterator[None]:
+    """Say of a full disk that it took nothing away."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        told = f"{os.strerror(error.errno)}; what is done is kept: make room, and resume"
+        raise OSError(error.errno, told, error.filename) from error
+
+
 def memory_for(store: Store) -> int:
     """Bytes that a worker needs at most: for a tile with what is round it, or for the largest clump that is not cut."""
     run = open_run(str(store.out))
-    tile = run.record.options.tile + 2 * (run.finder.margin + int(6 * run.finder.diameter))
+    height, width = run.record.shape
+    tile = run.finder.find_largest_window(run.record.options.tile)
     reach = find_reach(run.record.options.cells.rays, run.record.statistics.diameter)
     clump = run.record.options.max_side + 2 * reach
-    height, width = run.record.shape
-    largest = max(min(tile, height) * min(tile, width), min(clump, height) * min(clump, width))
-    return BASE + BYTES_A_PIXEL * largest
+    seen = TILE_BYTES + NETWORK_BYTES * run.finder.lattice.scale**2
+    needs = ((tile, seen), (clump, CLUMP_BYTES))
+    return BASE + max(int(bytes_a_pixel * min(side, height) * min(side, width)) for side, bytes_a_pixel in needs)
 
 
 def _choose_workers(needed: int) -> int:
@@ -227,6 +258,7 @@ def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], prog
 
     def run_tiles(act: Callable[[str, int], Any], chosen: list[int], stage: str) -> None:
         done = 0
+        progress(stage, done, len(chosen), 0)
 
         def count(_: Any) -> None:
             nonlocal done
@@ -275,10 +307,10 @@ def _write(
     files = [out / CELLS_FILE, out / OTHERS_FILE, out / SUMMARY_FILE]
     write_parquet(cells, out / CELLS_FILE)
     others = describe_left(store, tiles, plan.pieces)
-    found = [store.load("cells", name) for name in plan.names]
+    named = {f"others_{name}": name for name in others}
+    found = [store.load("cells", name, list(named)) for name in plan.names]
     every = {
-        name: np.concatenate([values, *(content[f"others_{name}"] for content in found)])
-        for name, values in others.items()
+        name: np.concatenate([others[name], *(content[told] for content in found)]) for told, name in named.items()
     }
     write_others(every, out / OTHERS_FILE)
     for name in formats:

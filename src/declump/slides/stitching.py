@@ -52,25 +52,28 @@ def find_pieces(
     mask: NDArray[np.bool_], corner: tuple[int, int], structure: NDArray[np.int_]
 ) -> tuple[NDArray[np.int32], TilePieces]:
     """Number the connected pieces of the mask of a tile whose first pixel lies at a corner of the slide."""
-    labels, count = ndimage.label(mask, structure=structure)
-    labels = np.asarray(labels, np.int32)
-    # Pieces are numbered as they are met along the rows: each begins where the highest number so far is passed.
-    first = np.flatnonzero(np.diff(np.maximum.accumulate(labels.ravel()), prepend=0))
-    firsts = np.column_stack(np.unravel_index(first, labels.shape)).reshape(-1, 2) + np.array(corner)
-    boxes = [
-        (rows.start + corner[0], columns.start + corner[1], rows.stop + corner[0], columns.stop + corner[1])
-        for rows, columns in ndimage.find_objects(labels)
-    ]
+    labels, count = number_pieces(mask, structure)
+    firsts, boxes = np.empty((count, 2), np.int64), np.empty((count, 4), np.int64)
+    for index, (rows, columns) in enumerate(ndimage.find_objects(labels)):
+        column = columns.start + int((labels[rows.start, columns] == index + 1).argmax())
+        firsts[index] = rows.start, column
+        boxes[index] = rows.start, columns.start, rows.stop, columns.stop
     edges = np.zeros((4, max(labels.shape)), np.int32)
     for row, line in enumerate((labels[0], labels[:, 0], labels[-1], labels[:, -1])):
         edges[row, : len(line)] = line
     return labels, TilePieces(
         np.bincount(labels.ravel(), minlength=count + 1)[1:].astype(np.int64),
-        firsts.astype(np.int64),
-        np.array(boxes, np.int64).reshape(-1, 4),
+        firsts + np.array(corner),
+        boxes + np.array([*corner, *corner]),
         edges,
         np.array(labels.shape, np.int64),
     )
+
+
+def number_pieces(mask: NDArray[np.bool_], structure: NDArray[np.int_]) -> tuple[NDArray[np.int32], int]:
+    """Number the connected pieces of a mask, from 1, as they are met along the rows; their number, too."""
+    labels = np.empty(mask.shape, np.int32)
+    return labels, int(ndimage.label(mask, structure=structure, output=labels))
 
 
 @dataclass(frozen=True, eq=False)

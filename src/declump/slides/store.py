@@ -6,7 +6,7 @@ A file that is in place is done: that is the ledger of the run, whatever became 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump._files import write_atomically
+from declump._files import sync_file, write_atomically
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.slides.grid import Grid
 from declump.slides.readers import import_library
 from declump.slides.record import SlideRecord
 
-WORK = "work"
+WORK, REGIONS = "work", "regions.zarr"
 CLUMP, FILLED, CLEAN, NUMBERS = "clump", "filled", "clean", "numbers"
 """Arrays of the Zarr store: where the network sees any cell, the same without holes and without specks, and the numbers
 of clumps."""
@@ -70,15 +70,25 @@ class Store:
         np.savez(content, **arrays)
         write_atomically(path, content.getvalue())
 
-    def load(self, kind: str, name: str | int) -> dict[str, NDArray[Any]]:
-        """Read a piece of work."""
+    def load(self, kind: str, name: str | int, keys: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
+        """Read a piece of work, or those of its arrays that are asked for."""
         with np.load(self.path(kind, name), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+            return {key: archive[key] for key in (archive.files if keys is None else keys)}
+
+    def write(self, name: str, tile: int, values: NDArray[Any]) -> None:
+        """Write a tile of an array of the Zarr store, and have it on the disk before any file says that it is done."""
+        box = self.grid.box(tile)
+        array = self.arrays[name]
+        array[box.slices] = values.astype(array.dtype)
+        row, column = divmod(tile, self.grid.counts[1])
+        chunk = self.work / REGIONS / name / "c" / str(row) / str(column)
+        if chunk.is_file():  # one of nothing but zeros is not written
+            sync_file(chunk)
 
     def create_arrays(self) -> None:
         """Make the Zarr store, if it is not there."""
         zarr = import_library("zarr")
-        group = zarr.open_group(self.work / "regions.zarr", mode="a")
+        group = zarr.open_group(self.work / REGIONS, mode="a")
         side = self.record.options.tile
         for name, kind in ((CLUMP, "uint8"), (FILLED, "uint8"), (CLEAN, "uint8"), (NUMBERS, "uint32")):
             if name not in group:
@@ -87,7 +97,7 @@ class Store:
     @cached_property
     def arrays(self) -> Any:
         """The Zarr store."""
-        return import_library("zarr").open_group(self.work / "regions.zarr", mode="r+")
+        return import_library("zarr").open_group(self.work / REGIONS, mode="r+")
 
     def read_numbers(self, box: Box) -> NDArray[np.uint32]:
         """Numbers of clumps in a box."""

@@ -6,8 +6,10 @@ import os
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any
 
+from declump.errors import MissingExtraError
 from declump.models import THREADS
 from declump.slides.readers import import_library
 
@@ -39,8 +41,6 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
         If there is no scheduler at the address.
     """
     dask, distributed = import_library("dask"), import_library("distributed")
-    if dashboard:
-        import_library("bokeh")
     settings = {
         "distributed.scheduler.allowed-failures": RETRIES,
         "distributed.worker.memory.terminate": False,
@@ -79,6 +79,21 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
             yield client
 
 
+def check_cluster(scheduler: str | None, dashboard: bool) -> None:
+    """Refuse, before any work, a scheduler that is not there, or a dashboard that cannot be shown.
+
+    Raises
+    ------
+    ValueError
+        If there is no scheduler at the address, or what a dashboard needs is not installed.
+    """
+    if dashboard and find_spec("bokeh") is None:
+        raise MissingExtraError("Dask's dashboard needs bokeh: pip install bokeh")
+    if scheduler is not None:
+        with open_cluster(0, scheduler=scheduler):
+            pass
+
+
 def do_all(client: Any, act: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], done: Callable[[Any], None]) -> None:
     """Do a function for many tasks, and tell as each is done; the first error ends all.
 
@@ -111,6 +126,10 @@ def do_all(client: Any, act: Callable[..., Any], tasks: Sequence[tuple[Any, ...]
         for future in waiting:
             try:
                 result = future.result()
+            except MemoryError as error:
+                raise ChildProcessError(
+                    "a worker ran out of memory; what is done is kept: resume with fewer workers, or with smaller tiles"
+                ) from error
             except distributed.KilledWorker as error:
                 raise ChildProcessError(
                     "workers ended again and again at the same task, as where memory runs out; what is done is kept: "
