@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from declump._kernels import convex_area
+
 SMOOTHING = 1 / 14
 """Width, in diameters, of the smoothing that keeps chromatin from fraying an outline."""
 AREAS = (0.15, 2.5)
@@ -74,8 +76,6 @@ def find_level_spots(
 
 def _cut(above: NDArray[np.bool_], steep: NDArray[np.float32], size: float) -> Iterator[_Spot]:
     """Give the round pieces of what lies above a level."""
-    from skimage.measure import regionprops
-
     labels, _ = ndimage.label(above)
     areas = np.bincount(labels.ravel())
     usual = np.pi * size**2 / 4
@@ -88,5 +88,5 @@ def _cut(above: NDArray[np.bool_], steep: NDArray[np.float32], size: float) -> I
         mask = ndimage.binary_fill_holes(labels[box] == index)
         rim = mask & ~ndimage.binary_erosion(mask)
         slope = float(steep[box][rim].mean())
-        if slope >= MIN_SLOPE and regionprops(mask.astype(np.uint8))[0].solidity >= SOLID:
+        if slope >= MIN_SLOPE and np.count_nonzero(mask) >= SOLID * convex_area(mask):
             yield _Spot(slope, box, mask)

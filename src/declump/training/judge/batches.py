@@ -16,7 +16,7 @@ from declump.training.judge.examples import JudgeExample
 
 JITTER = 1.5
 """Standard deviation in pixels, as the judge sees them, by which a spot is moved."""
-UNSEEN_MAPS = 0.15
+UNSEEN_MAPS = 0.5
 """Share of the windows without the maps of nuclei: the image must tell, too, for the maps know the training images."""
 LUMINANCES = [0, 5]
 NUCLEUS_MAPS = [2, 3, 7]
