@@ -148,6 +148,16 @@ class SlideResult:
         near = (extents[:, 0] < bottom) & (extents[:, 2] > top) & (extents[:, 1] < right) & (extents[:, 3] > left)
         return self._read(np.flatnonzero(near).tolist(), (top, left, bottom, right), columns)
 
+    def read_columns(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Read some columns of all cells, and no outlines."""
+        table = self._file.read(columns=list(names))
+        return {name: table[name].to_numpy() for name in names}
+
+    @property
+    def record(self) -> str:
+        """Digest of the record that the cells follow from."""
+        return str(self._told["record"])
+
     @property
     def groups(self) -> int:
         """Number of groups of rows that the cells lie in."""

@@ -2,7 +2,7 @@
 
 function describe(image) {
   if (image.status === "failed") return image.reason;
-  if (image.status !== "ready") return image.status === "working" ? "is being segmented" : "waits";
+  if (image.status !== "ready") return image.status === "working" ? `is being segmented${image.doing ? `: ${image.doing}` : ""}` : "waits";
   const parts = [`${image.cells} cells`];
   if (image.confidence !== null && image.confidence !== undefined) parts.push(`confidence ${image.confidence.toFixed(2)}`);
   if (image.edits) parts.push(`${image.edits} edit${image.edits === 1 ? "" : "s"}${image.unsaved ? ", not saved" : ""}`);
