@@ -108,7 +108,9 @@ class SlideWork:
 
         begun = (self.out / RECORD).is_file()
         options = SlideRecord.read(self.out).options if begun else SlideOptions()
-        segment_slide(source.path, self.out, options, workers=0, resume=begun, progress=progress)
+        tell_parent("finding out how large its cells are")
+        # What a run that was killed before its record left behind is no run: it is begun anew.
+        segment_slide(source.path, self.out, options, workers=0, resume=begun, overwrite=not begun, progress=progress)
         return summary_of(self.out)
 
 
