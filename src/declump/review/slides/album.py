@@ -18,7 +18,7 @@ from declump.batch.options import Options
 from declump.batch.sources import Source
 from declump.batch.workers import Workers, tell_parent
 from declump.errors import sentence
-from declump.images.decoding import find_format
+from declump.images.decoding import ENDINGS, find_format
 from declump.io import read_size
 from declump.review.album import Album, Entry
 from declump.review.slides.image import summary_of
@@ -29,8 +29,6 @@ from declump.slides.run import SUMMARY_FILE
 
 LARGE = 64 * 2**20
 """Pixels from which an image is opened as a slide: read in parts, and segmented clump by clump."""
-IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
-"""Endings of what is not a slide, unless it is large or has a pyramid."""
 SLIDE = "slide"
 """Kind of the entry of a slide."""
 
@@ -123,7 +121,7 @@ def is_slide(path: Path) -> bool:
         return _is_run(path) or any((path / name).is_file() for name in ("zarr.json", ".zattrs", ".zgroup"))
     if not path.is_file():
         return False
-    if path.suffix.lower() not in IMAGES:
+    if path.suffix.lower() not in ENDINGS:
         return True
     try:
         height, width = read_size(path)
