@@ -5,10 +5,10 @@
 
 The images are simulated smears of a lab whose appearance the shipped models have not learnt: one near to what they
 know, a little out of focus with faint edges, coarse texture and much debris; and one far from it, where all of that is
-worse, the light is uneven, cells are folded and the camera is noisy. The hand that corrects them is simulated, too: it deletes what has no nucleus in the truth,
-adds what is missed, and drags an outline where it is off by more than a person would tolerate, a few times a cell. All
-else is the real thing: edits go through the session and its log, models through ``declump train --start default`` on
-the reviewed folder.
+worse, the light is uneven, cells are folded and the camera is noisy. The hand that corrects them is simulated, too: it
+deletes what has no nucleus in the truth, adds what is missed, and drags an outline where it is off by more than a
+person would tolerate, a few times a cell. All else is the real thing: edits go through the session and its log, models
+through ``declump train --start default`` on the reviewed folder.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ LABS = {
     "far": {"texture": 4.0, "edges": 0.0, "blur": 5.0, "debris": 4.0, "noise": 8.0, "illumination": 3.0, "folds": 3.0},
 }
 """Appearance of smears by lab: factors on what is usual."""
+WHERE = {"near": "near to", "far": "far from"}
 
 
 def simulate_lab(lab: str, count: int) -> list[Smear]:
@@ -165,7 +166,7 @@ def main() -> None:
             for name, row in rows.items()
         ),
         "",
-        f"{CORRECTED} simulated smears with {cells} cells, {arguments.lab.replace('near', 'near to').replace('far', 'far from')} what the models know, were",
+        f"{CORRECTED} simulated smears with {cells} cells, {WHERE[arguments.lab]} what the models know, were",
         f"corrected by {edits} edits: Dice over all cells rose from {np.mean(before):.3f} to {np.mean(after):.3f}.",
         f"Training, {arguments.steps} batches from the shipped networks, took {minutes['regions']:.0f} minutes for",
         f"regions and {minutes['rays']:.0f} for rays on a busy core. Measured by",
