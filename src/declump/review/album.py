@@ -191,7 +191,8 @@ def _from_results(folder: Path) -> Album:
     options = _read_options(folder, run)
     entries = []
     for image in run.images:
-        entry = _enter(Source(_find_original(folder, image.path), image.name, image.page), folder, None)
+        original = _find_original(folder, image.path)
+        entry = _enter(Source(original, image.name, image.page), folder, original.parent.resolve())
         if not entry.reason and not entry.source.path.is_file():
             entry.status, entry.reason = "failed", f"the image {image.path} is gone"
         elif not entry.reason and _has_changed(entry):

@@ -45,6 +45,7 @@ export class ImageList {
       const picture = document.createElement("img"), text = document.createElement("div");
       picture.loading = "lazy";
       picture.alt = "";
+      picture.addEventListener("error", () => { picture.style.visibility = "hidden"; }); // it cannot be read
       picture.width = 64;
       picture.height = 48;
       if (image.status !== "failed") picture.src = `/api/images/${image.id}/thumbnail.jpg`;

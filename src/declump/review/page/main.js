@@ -111,6 +111,7 @@ async function open(id) {
   if (page.id && page.id !== id && page.facts.edits > page.facts.saved) saveNow(page.id);
   page.id = id;
   page.image = null;
+  say("");
   images.open(id);
   live.show(id);
   view.chosen = view.lit = view.cross = null;
@@ -168,7 +169,10 @@ function hear(message) {
   if (message.type === "reload") return refreshAll();
   if (message.type === "image") {
     images.take(message.image);
-    if (message.image.id === page.id && !page.image) message.image.status === "working" ? sayProgress() : reload();
+    if (page.image) return;
+    if (message.image.id === page.id && message.image.status === "working") return sayProgress();
+    if (images.images.get(page.id)?.status === "failed") return openFirst();
+    if (message.image.id === page.id) reload();
     return;
   }
   if (message.id !== page.id) return;
@@ -240,8 +244,8 @@ function seen(what, revision) {
 
 // An image that is not segmented yet is shown already, and what is being done to it said.
 function sayProgress() {
-  const { status: said, doing } = images.images.get(page.id) || {};
-  if (said !== "failed") status(said === "working" ? `this ${view.kind} is being segmented${doing ? `: ${doing}` : ""}` : "this image waits to be segmented");
+  const { status: said, doing, kind } = images.images.get(page.id) || {};
+  if (said !== "failed") status(said === "working" ? `this ${kind} is being segmented${doing ? `: ${doing}` : ""}` : `this ${kind} waits to be segmented`);
 }
 
 async function refreshAll() {
@@ -429,6 +433,12 @@ function wire() {
   }));
 }
 
+// The first image that can be shown.
+async function openFirst() {
+  const first = images.sorted.find(({ status: said }) => said === "ready") || images.sorted.find(({ status: said }) => said !== "failed");
+  if (first && first.id !== page.id) await open(first.id);
+}
+
 async function begin() {
   try {
     await logIn();
@@ -442,8 +452,7 @@ async function begin() {
   }
   wire();
   live = new Live(hear, (lost) => status(lost ? "the server does not answer; edits wait" : "", lost));
-  const first = images.sorted.find(({ status: said }) => said !== "failed");
-  if (first) await open(first.id);
+  await openFirst();
   window.declump.begun = true;
 }
 

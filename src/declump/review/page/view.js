@@ -34,7 +34,6 @@ export class View {
     const [height, width] = image.shape;
     this.size = { height, width };
     this.shown = id;
-    this.kind = image.kind;
     return new Promise((done) => {
       this.osd.addOnceHandler("open", () => done());
       this.osd.open({

@@ -52,7 +52,7 @@ def make_app(hub: Hub, token: str, hosts: frozenset[str]) -> App:
             Route("/api/images/{id}/save", _save, methods=["POST"]),
             WebSocketRoute("/api/live", _listen),
         ],
-        exception_handlers={Exception: _say_failure, ValueError: _say_failure, OSError: _say_failure},
+        exception_handlers={Exception: _say_failure, ValueError: _say_conflict, OSError: _say_conflict},
         lifespan=_live,
     )
     inner.state.hub = hub
@@ -202,6 +202,11 @@ async def _send_all(websocket: WebSocket, tab: Tab) -> None:
 
 async def _say_failure(request: Request, error: Exception) -> Response:
     return PlainTextResponse(sentence(error), status_code=500)
+
+
+async def _say_conflict(request: Request, error: Exception) -> Response:
+    """Say what is wrong with an image or a file, which is no fault of the server."""
+    return PlainTextResponse(sentence(error), status_code=409)
 
 
 def _hub(request: Request) -> Hub:
