@@ -13,7 +13,7 @@ from declump.io import open_slide_result
 from declump.review import list_unsaved, replay_results
 from declump.review.edits import DeleteCell, Edit, JudgeCell, LabelCell, PullOutline
 from declump.review.slides.image import NOTES, ReviewedSlide
-from declump.review.slides.pieces import Piece
+from declump.review.slides.pieces import OpenPiece
 from declump.slides.cells import quantise
 
 
@@ -48,7 +48,7 @@ def test_a_corrected_clump_is_a_cold_start_and_others_stay(slide_results: Path) 
     make(image, pulled(image, 3), JudgeCell(3, "accepted"), LabelCell(8, "LSIL"), DeleteCell(4))
     image.save()
     (piece,) = image.session.edited
-    assert isinstance(piece, Piece)
+    assert isinstance(piece, OpenPiece)
     cold = piece.session.evolution.__class__(
         piece.session.evolution.proposer, piece.session.evolution.prior, piece.session.evolution.settings
     )

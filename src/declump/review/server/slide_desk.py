@@ -20,7 +20,7 @@ from declump.review.server.slide_content import describe_columns, describe_place
 from declump.review.server.slide_tiles import SlidePyramid
 from declump.review.session import REDO, UNDO
 from declump.review.slides.image import ReviewedSlide
-from declump.review.slides.pieces import Piece, SolvedPiece
+from declump.review.slides.pieces import OpenPiece, SolvedPiece
 from declump.review.slides.session import SlideChange
 from declump.review.slides.window import ShownCells, measured_columns, read_found, show_solved
 
@@ -208,7 +208,7 @@ class SlideDesk:
             ],
         }
 
-    def _follow(self, piece: Piece) -> None:
+    def _follow(self, piece: OpenPiece) -> None:
         """Have a piece that was edited evolve; if all its edits are undone, its cells are those that were found."""
         if piece.is_edited:
             self._stale[piece.number] = Snapshot.of(piece.session)
@@ -224,7 +224,7 @@ class SlideDesk:
             piece = self.image.session.pieces[number]
             names = [piece.names[cell] for cell in snapshot.numbers]
 
-            def tell(news: EvolutionStep | Done, piece: Piece = piece, names: list[int] = names) -> None:
+            def tell(news: EvolutionStep | Done, piece: OpenPiece = piece, names: list[int] = names) -> None:
                 if isinstance(news, Done):
                     self._take(piece, news, names)
                 else:
@@ -234,7 +234,7 @@ class SlideDesk:
 
             evolve_snapshot(piece.session, snapshot, tell, check)
 
-    def _take(self, piece: Piece, done: Done, names: list[int]) -> None:
+    def _take(self, piece: OpenPiece, done: Done, names: list[int]) -> None:
         """Take new outlines for the present ones, and tell of them."""
         solved = piece.describe(self.image.run, done.result, done.snapshot.regions, names)
         with self.lock:
@@ -245,7 +245,7 @@ class SlideDesk:
             piece.solved = solved
             self._tell_piece(piece, show_solved(solved))
 
-    def _tell_piece(self, piece: Piece, shown: ShownCells) -> None:
+    def _tell_piece(self, piece: OpenPiece, shown: ShownCells) -> None:
         solved = [piece.solved] if piece.solved is not None else []
         told = {
             "type": "result",

@@ -22,7 +22,7 @@ from declump.io.slide_results import FILE as CELLS
 from declump.review.images import FOLDER
 from declump.review.log import FILE as EDITS
 from declump.review.log import EditLog
-from declump.review.slides.pieces import Piece, SolvedPiece
+from declump.review.slides.pieces import OpenPiece, SolvedPiece
 from declump.review.slides.session import Note, SlideSession
 from declump.slides import FORMATS
 from declump.slides.cells import make_plan
@@ -89,7 +89,7 @@ class ReviewedSlide:
         places = np.column_stack([table[name].to_numpy() for name in ("row_px", "column_px")])
         return places.astype(np.float64), table["kind"].to_pylist()
 
-    def solve(self, piece: Piece) -> None:
+    def solve(self, piece: OpenPiece) -> None:
         """Find the cells of a piece from its corrected regions."""
         regions = piece.session.regions
         piece.solved = piece.describe(self.run, piece.session.evolve(regions=regions), regions, piece.numbers)

@@ -23,7 +23,7 @@ _DOWN, _RIGHT, _CELLS = ("row", "end_row"), ("column", "end_column"), ("cell", "
 
 
 @dataclass(eq=False)
-class Piece:
+class OpenPiece:
     """A clump of a slide, or a part of one that was cut, opened for edits.
 
     Attributes
@@ -114,7 +114,7 @@ class SolvedPiece:
 
     Attributes
     ----------
-    piece : Piece
+    piece : OpenPiece
     numbers : list of int
         Of the cells in the slide.
     result : Segmentation
@@ -123,14 +123,14 @@ class SolvedPiece:
         What is told of them, and of what is no cell.
     """
 
-    piece: Piece
+    piece: OpenPiece
     numbers: list[int]
     result: Segmentation
     rows: Rows
     others: Rows
 
 
-def open_piece(run: Opened, number: int, extent: Box, ids: NDArray[np.int64], seeds: NDArray[np.int64]) -> Piece:
+def open_piece(run: Opened, number: int, extent: Box, ids: NDArray[np.int64], seeds: NDArray[np.int64]) -> OpenPiece:
     """Open a piece of a slide for edits.
 
     Parameters
@@ -158,7 +158,7 @@ def open_piece(run: Opened, number: int, extent: Box, ids: NDArray[np.int64], se
         if (row, column) in at:
             names[local] = at[row, column]
     clump = run.load_pieces().find_clump(number) if number > 0 else 0
-    return Piece(number, clump, view, session, ids, names)
+    return OpenPiece(number, clump, view, session, ids, names)
 
 
 def find_extent(run: Opened, number: int) -> Box:

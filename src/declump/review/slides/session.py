@@ -24,7 +24,7 @@ from declump.review.edits import (
     read_edit,
 )
 from declump.review.session import REDO, UNDO
-from declump.review.slides.pieces import Piece, find_extent, open_piece
+from declump.review.slides.pieces import OpenPiece, find_extent, open_piece
 from declump.review.strokes import paint_stroke
 from declump.slides.opened import Opened
 
@@ -79,7 +79,7 @@ class SlideSession:
     revision : int
         Number of edits, undone and redone ones included.
     history, future : list of SlideChange
-    pieces : dict of int to Piece
+    pieces : dict of int to OpenPiece
         Those that were opened.
     notes : dict of int to Note
     """
@@ -92,7 +92,7 @@ class SlideSession:
         self.history: list[SlideChange] = []
         self.future: list[SlideChange] = []
         self.revision = 0
-        self.pieces: dict[int, Piece] = {}
+        self.pieces: dict[int, OpenPiece] = {}
         self.notes: dict[int, Note] = {}
         self.done = False
         self._next, self._painted = len(self.ids) + 1, -1
@@ -103,7 +103,7 @@ class SlideSession:
         return (self.run.store.work / "regions.zarr").is_dir()
 
     @property
-    def edited(self) -> list[Piece]:
+    def edited(self) -> list[OpenPiece]:
         """Pieces in which any edit holds."""
         return [piece for piece in self.pieces.values() if piece.is_edited]
 
@@ -144,8 +144,8 @@ class SlideSession:
         """Make the edit again that was undone last."""
         return self.replay({"edit": REDO})
 
-    def piece_of(self, number: int) -> Piece | None:
-        """Piece that a cell lies in now, if it was opened."""
+    def piece_of(self, number: int) -> OpenPiece | None:
+        """OpenPiece that a cell lies in now, if it was opened."""
         for piece in self.pieces.values():
             if piece.is_edited and number in piece.names.values():
                 return piece
@@ -162,7 +162,7 @@ class SlideSession:
         """Numbers of cells that were found, and that edited pieces tell of anew, or not any more."""
         return np.concatenate([np.empty(0, np.int64), *(piece.found for piece in self.edited)])
 
-    def open(self, number: int) -> Piece:
+    def open(self, number: int) -> OpenPiece:
         """Open a piece of the slide for edits, once."""
         if number not in self.pieces:
             clump = self.run.load_pieces().find_clump(number)
@@ -171,7 +171,7 @@ class SlideSession:
             self.pieces[number] = open_piece(self.run, number, extent, self.ids[chosen], self.seeds[chosen])
         return self.pieces[number]
 
-    def open_at(self, cell: int) -> Piece:
+    def open_at(self, cell: int) -> OpenPiece:
         """Open the piece that a cell lies in."""
         known = self.piece_of(cell)
         if known is not None:
@@ -224,7 +224,7 @@ class SlideSession:
                 self._next += 1
         return SlideChange(edit, piece.number, change)
 
-    def _find_piece(self, edit: Edit) -> Piece:
+    def _find_piece(self, edit: Edit) -> OpenPiece:
         """Open the piece that an edit is about."""
         if isinstance(edit, PaintClump):
             return self._find_painted(edit)
@@ -242,7 +242,7 @@ class SlideSession:
             raise ValueError("these nuclei lie in two clumps; on a slide only nuclei of one clump are joined")
         return piece
 
-    def _find_painted(self, edit: PaintClump) -> Piece:
+    def _find_painted(self, edit: PaintClump) -> OpenPiece:
         stroke, place = paint_stroke(edit.points, edit.radius, self.run.record.shape)
         inner = Box(place[0].start, place[1].start, place[0].stop, place[1].stop)
         box = inner.grow(1, self.run.record.shape)
