@@ -74,8 +74,7 @@ def take_slide() -> None:
     """A slide: seen as a whole, and where its most doubtful cell is."""
     with tempfile.TemporaryDirectory() as scratch:
         path, out = Path(scratch) / "slide.tif", Path(scratch) / "results"
-        tiles = [declump.simulate.smear((720, 720), cells=20, clumps=7, overlap=0.45, rng=50 + k).image for k in (0, 1)]
-        slide = np.concatenate([np.concatenate(row, axis=1) for row in (tiles, [np.rot90(t, 2) for t in tiles[::-1]])])
+        slide = declump.simulate.smear((1200, 1400), cells=64, clumps=24, overlap=0.45, rng=8).image
         with tifffile.TiffWriter(path) as file:
             file.write(slide, subifds=1, tile=(256, 256), photometric="rgb")
             file.write(slide[::2, ::2], subfiletype=1, tile=(256, 256), photometric="rgb")
