@@ -1,6 +1,7 @@
 """How fast the page of a review answers: from sending an edit to the first and the final new outline.
 
     python benchmarks/review.py --write
+    python benchmarks/review.py --alone --write     # what the server itself needs, which a busy machine can tell, too
 
 A simulated smear is reviewed in Chromium on this machine, with the server beside it. Outlines are dragged, seeds moved
 and cells deleted in clumps of up to 20 cells, each edit undone after it; the time is read by the page itself, from
@@ -117,6 +118,7 @@ def tell_row(name: str, values: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edits", type=int, default=60, help="in all, a third in each smear")
+    parser.add_argument("--alone", action="store_true", help="without a browser: the time of the processor alone")
     parser.add_argument("--write", action="store_true", help="write the table into docs/review.md")
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
@@ -125,6 +127,10 @@ def main() -> None:
         f"smear-{seed}": declump.simulate.smear((1024, 1024), overlap=0.5, rng=np.random.default_rng(seed), **cells)
         for seed, cells in SMEARS.items()
     }
+    if arguments.alone:
+        times = [entry for smear in smears.values() for entry in measure_session(smear.image, share, rng)]
+        tell("review alone", describe_alone(times), write=arguments.write)
+        return
     measured: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "smears"
@@ -140,7 +146,6 @@ def main() -> None:
                 time.sleep(2)
                 measured += measure_edits(browser, share, rng)
             count, spent = measure_drawing(browser)
-    alone = [entry for smear in smears.values() for entry in measure_session(smear.image, share, rng)]
     small, largest = (int(max(e["cells"] for e in measured if e["cells"] <= most)) for most in (MIDDLE, LARGEST))
     groups = [(2, small, "first"), (small + 1, largest, "first"), (2, small, "final"), (small + 1, largest, "final")]
     rows = [
@@ -150,9 +155,6 @@ def main() -> None:
         )
         for low, high, what in groups
     ]
-    for low, high in ((2, small), (small + 1, largest)):
-        times = [entry["alone"] for entry in alone if low <= entry["cells"] <= high]
-        rows.append(tell_row(f"to the final outlines, time of the processor alone, {low} to {high} cells", times))
     above = sum(entry["cells"] > small for entry in measured)
     lines = [
         "| ms from sending an edit | median | p95 | largest |",
@@ -163,11 +165,33 @@ def main() -> None:
         f"{small} cells, in {len(smears)} simulated smears of 1024 x 1024 pixels; drawing {count} cells takes",
         f"{spent:.1f} ms a frame. Measured by `python benchmarks/review.py --write` at commit {commit()}, browser and",
         f"server on one machine with {os.cpu_count()} cores, beside other work (load {os.getloadavg()[1]:.0f}). The",
-        "first outline is the shape that the evolution starts from; the last rows are what the server itself needs.",
+        "first outline is the shape that the evolution starts from.",
     ]
+    tell("review", lines, write=arguments.write)
+
+
+def describe_alone(times: list[dict[str, float]]) -> list[str]:
+    """A table of the time of the processor, by the size of clumps."""
+    most = int(max(entry["cells"] for entry in times))
+    rows = []
+    for low, high in ((2, MIDDLE), (MIDDLE + 1, most)):
+        group = [entry["alone"] for entry in times if low <= entry["cells"] <= high]
+        rows.append(tell_row(f"clumps of {low} to {high} cells, {len(group)} edits", group))
+    return [
+        "| ms of the processor from an edit to its final outlines | median | p95 | largest |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+        f"Outlines dragged and cells deleted in {len(SMEARS)} simulated smears of 1024 x 1024 pixels. Measured by",
+        f"`python benchmarks/review.py --alone --write` at commit {commit()}, beside other work.",
+    ]
+
+
+def tell(part: str, lines: list[str], *, write: bool) -> None:
+    """Print a table, and put it into the page."""
     print("\n".join(lines))
-    if arguments.write:
-        replace_part("docs/review.md", "review", "\n".join(lines))
+    if write:
+        replace_part("docs/review.md", part, "\n".join(lines))
 
 
 if __name__ == "__main__":
