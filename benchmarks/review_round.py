@@ -5,7 +5,8 @@
 
 The images are simulated smears of a lab whose appearance the shipped models have not learnt: one near to what they
 know, a little out of focus with faint edges, coarse texture and much debris; and one far from it, where all of that is
-worse, the light is uneven, cells are folded and the camera is noisy. The hand that corrects them is simulated, too: it
+worse, the light is uneven, cells are folded and the camera is noisy (chosen among three by how badly the shipped models
+do on two of its images, before any gain was known). The hand that corrects them is simulated, too: it
 deletes what has no nucleus in the truth, adds what is missed, and drags an outline where it is off by more than a
 person would tolerate, a few times a cell. All else is the real thing: edits go through the session and its log, models
 through ``declump train --start default`` on the reviewed folder.
