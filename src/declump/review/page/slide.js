@@ -3,6 +3,7 @@
 import { openWindow } from "./api.js";
 
 const ROUND = 0.25; // how much round the view is asked for, in views
+const MOST = 3; // how much larger than that what is here may be
 const PATIENCE = 120; // milliseconds that a view is left alone before its cells are asked for
 
 const holds = (outer, inner) => outer && outer[0] <= inner[0] && outer[1] <= inner[1] && outer[2] >= inner[2] && outer[3] >= inner[3];
@@ -26,11 +27,11 @@ export class SlideWindow {
     this.timer = setTimeout(() => this.load(), PATIENCE);
   }
 
-  // Ask for the cells of the view, unless they are here: all of them, and as near as they can be seen.
+  // Ask for the cells of the view, unless they are here, and few others: the table is that of the view.
   async load(anew = false) {
     if (!this.on || !this.view.ready) return;
     const seen = this.view.seenBox(), wanted = this.view.seenBox(ROUND);
-    const enough = holds(this.box, seen) && (this.cells.outlined || area(this.box) < 1.5 * area(wanted));
+    const enough = holds(this.box, seen) && area(this.box) < (this.cells.outlined ? MOST : 1.5) * area(wanted);
     if ((enough && !anew) || !area(seen)) return;
     const number = ++this.asked, id = this.page.id;
     const told = await openWindow(id, wanted);
