@@ -111,6 +111,7 @@ async function open(id) {
   if (page.id && page.id !== id && page.facts.edits > page.facts.saved) saveNow(page.id);
   page.id = id;
   page.image = null;
+  seen.final = null; // revisions are counted image by image
   say("");
   images.open(id);
   live.show(id);
