@@ -1,6 +1,7 @@
 """How fast the page of a review answers: from sending an edit to the first and the final new outline.
 
     python benchmarks/review.py --write
+    python benchmarks/review.py --alone --write     # what the server itself needs, which a busy machine can tell, too
 
 A simulated smear is reviewed in Chromium on this machine, with the server beside it. Outlines are dragged, seeds moved
 and cells deleted in clumps of up to 20 cells, each edit undone after it; the time is read by the page itself, from
@@ -10,6 +11,7 @@ sending the edit to the frame in which the outline is on the screen.
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -24,8 +26,10 @@ from declump.review.edits import DeleteCell, PullOutline
 from pages import commit, replace_part
 from review_page import READY, open_review, wait
 
-LARGEST = 20
-"""Cells of the largest clump that is edited."""
+MIDDLE, LARGEST = 13, 20
+"""Cells of the clumps that are told apart, and of the largest one that is edited."""
+SMEARS: dict[int, dict[str, int]] = {11: {"cells": 60}, 21: {"cells": 20, "clumps": 1}, 22: {"cells": 54, "clumps": 3}}
+"""Smears by their seeds: many clumps of up to 13 cells, one of 20, and one of 19 beside a larger one."""
 
 
 DRAWN = "declumpTimes.length && declumpTimes.at(-1).final !== null"
@@ -64,20 +68,25 @@ def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[di
     return measured
 
 
-def measure_session(image: np.ndarray, edits: int, rng: np.random.Generator) -> np.ndarray:
+def measure_session(image: np.ndarray, edits: int, rng: np.random.Generator) -> list[dict[str, float]]:
     """Milliseconds of the processor from an edit to its final outlines, without page, log and the work of others."""
     session = Session(image, freeze_image(image, declump.batch.Options()))
-    spent: list[float] = []
-    session.evolve()
-    while len(spent) < edits:
-        number = int(rng.choice(session.numbers))
-        row, column = session.state.seed_of(number)
+    measured: list[dict[str, float]] = []
+    while len(measured) < edits:
+        clump = session.evolve().clump
+        members = np.bincount(clump[clump >= 0])
+        chosen = [row for row in range(len(clump)) if clump[row] >= 0 and 2 <= members[clump[row]] <= LARGEST]
+        row = int(rng.choice(chosen))
+        number = session.numbers[row]
+        place = session.state.seed_of(number)
         start = time.process_time()
-        session.make([PullOutline(number, row + rng.uniform(30, 60), column), DeleteCell(number)][len(spent) % 2])
+        edit = [PullOutline(number, place[0] + rng.uniform(30, 60), place[1]), DeleteCell(number)][len(measured) % 2]
+        session.make(edit)
         session.evolve()
-        spent.append(1000 * (time.process_time() - start))
+        spent = 1000 * (time.process_time() - start)
+        measured.append({"cells": float(members[clump[row]]), "alone": spent})
         session.undo()
-    return np.array(spent)
+    return measured
 
 
 def measure_drawing(browser: Any) -> tuple[int, float]:
@@ -90,43 +99,99 @@ def measure_drawing(browser: Any) -> tuple[int, float]:
     return int(count), float(spent)
 
 
+def open_image(browser: Any, name: str) -> None:
+    """Open an image of the list, and wait for its cells and its table."""
+    browser.execute_script(
+        "const id = [...declump.images.images.values()].find((image) => image.name === arguments[0]).id;"
+        " declump.images.list.querySelector(`[data-id='${id}']`).click()",
+        name,
+    )
+    wait(browser, f"{READY} && declump.images.images.get(declump.page.id).name === '{name}'")
+    wait(browser, "declump.cells.values.size === declump.cells.shapes.size")
+
+
+def tell_row(name: str, values: list[float]) -> str:
+    """One row of the table."""
+    return f"| {name} | {np.median(values):.0f} | {np.percentile(values, 95):.0f} | {max(values):.0f} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--edits", type=int, default=60)
+    parser.add_argument("--edits", type=int, default=60, help="in all, a third in each smear")
+    parser.add_argument("--alone", action="store_true", help="without a browser: the time of the processor alone")
     parser.add_argument("--write", action="store_true", help="write the table into docs/review.md")
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
+    share = -(-arguments.edits // len(SMEARS))
+    smears = {
+        f"smear-{seed}": declump.simulate.smear((1024, 1024), overlap=0.5, rng=np.random.default_rng(seed), **cells)
+        for seed, cells in SMEARS.items()
+    }
+    if arguments.alone:
+        times = [entry for smear in smears.values() for entry in measure_session(smear.image, share, rng)]
+        tell("review alone", describe_alone(times), write=arguments.write)
+        return
+    measured: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "smears"
         folder.mkdir()
-        smear = declump.simulate.smear((1024, 1024), cells=60, overlap=0.5, rng=np.random.default_rng(11))
-        iio.imwrite(folder / "smear.png", smear.image)
+        for name, smear in smears.items():
+            iio.imwrite(folder / f"{name}.png", smear.image)
         with open_review(folder, (1500, 950)) as (browser, address):
             browser.get(address)
-            wait(browser, READY)
-            time.sleep(3)
-            measured = measure_edits(browser, arguments.edits, rng)
+            wait(browser, "window.declump && declump.begun")
+            wait(browser, "[...declump.images.images.values()].every((image) => image.status === 'ready')")
+            for name in smears:
+                open_image(browser, name)
+                time.sleep(2)
+                measured += measure_edits(browser, share, rng)
             count, spent = measure_drawing(browser)
-    alone = measure_session(smear.image, arguments.edits, rng)
-    first, final = (np.array([entry[name] for entry in measured]) for name in ("first", "final"))
-    largest = int(max(entry["cells"] for entry in measured))
-    table = {"first new outline": first, "final outlines": final, "final outlines, time of the processor alone": alone}
+    small, largest = (int(max(e["cells"] for e in measured if e["cells"] <= most)) for most in (MIDDLE, LARGEST))
+    groups = [(2, small, "first"), (small + 1, largest, "first"), (2, small, "final"), (small + 1, largest, "final")]
+    rows = [
+        tell_row(
+            f"to the {'first new outline' if what == 'first' else 'final outlines'}, clumps of {low} to {high} cells",
+            [entry[what] for entry in measured if low <= entry["cells"] <= high],
+        )
+        for low, high, what in groups
+    ]
+    above = sum(entry["cells"] > small for entry in measured)
     lines = [
         "| ms from sending an edit | median | p95 | largest |",
         "|---|---|---|---|",
-        *(
-            f"| to the {name} | {np.median(each):.0f} | {np.percentile(each, 95):.0f} | {each.max():.0f} |"
-            for name, each in table.items()
-        ),
+        *rows,
         "",
-        f"{len(measured)} edits (outlines dragged, seeds moved, cells deleted) in clumps of 2 to {largest} cells of a",
-        f"simulated smear of 1024 x 1024 pixels; drawing its {count} cells takes {spent:.1f} ms a frame. Measured by",
-        f"`python benchmarks/review.py --write` at commit {commit()}, browser and server on one machine. The first",
-        "outline is the shape that the evolution starts from; the last row is what the server itself needs.",
+        f"{len(measured)} edits (outlines dragged, seeds moved, cells deleted), {above} of them in clumps of more than",
+        f"{small} cells, in {len(smears)} simulated smears of 1024 x 1024 pixels; drawing {count} cells takes",
+        f"{spent:.1f} ms a frame. Measured by `python benchmarks/review.py --write` at commit {commit()}, browser and",
+        f"server on one machine with {os.cpu_count()} cores, beside other work (load {os.getloadavg()[1]:.0f}). The",
+        "first outline is the shape that the evolution starts from.",
     ]
+    tell("review", lines, write=arguments.write)
+
+
+def describe_alone(times: list[dict[str, float]]) -> list[str]:
+    """A table of the time of the processor, by the size of clumps."""
+    most = int(max(entry["cells"] for entry in times))
+    rows = []
+    for low, high in ((2, MIDDLE), (MIDDLE + 1, most)):
+        group = [entry["alone"] for entry in times if low <= entry["cells"] <= high]
+        rows.append(tell_row(f"clumps of {low} to {high} cells, {len(group)} edits", group))
+    return [
+        "| ms of the processor from an edit to its final outlines | median | p95 | largest |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+        f"Outlines dragged and cells deleted in {len(SMEARS)} simulated smears of 1024 x 1024 pixels. Measured by",
+        f"`python benchmarks/review.py --alone --write` at commit {commit()}, beside other work.",
+    ]
+
+
+def tell(part: str, lines: list[str], *, write: bool) -> None:
+    """Print a table, and put it into the page."""
     print("\n".join(lines))
-    if arguments.write:
-        replace_part("docs/review.md", "review", "\n".join(lines))
+    if write:
+        replace_part("docs/review.md", part, "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
 READY = "window.declump && declump.begun && declump.page.image && declump.cells.columns.length && !declump.page.busy"
 """Whether an image is open, with its cells."""
-LIMIT = 180.0
+LIMIT = 900.0
 """Seconds to wait for anything."""
 
 

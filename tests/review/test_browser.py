@@ -9,6 +9,7 @@ from typing import Any
 
 import imageio.v3 as iio
 import pytest
+import tifffile
 
 import declump
 from support.reviews import ReviewServer, frozen_smear, open_review
@@ -241,3 +242,59 @@ def test_saved_results_are_what_other_programs_read(page: ReviewPage, server: Re
     record = json.loads((server.out / "one" / "summary.json").read_text(encoding="utf-8"))
     assert len(declump.io.read(server.out / "one")) == record["image"]["cells"]
     assert Path(declump.report.write_report(server.out)).is_file()
+
+
+def test_a_slide_is_shown_by_windows_and_corrected_in_one_of_its_clumps(browser: Any, slide_results: Path) -> None:
+    browser.get_log("browser")
+    with open_review(slide_results) as running:
+        page = ReviewPage(browser, running.address)
+        page.wait("declump.cells.outlined && declump.cells.shapes.size === 14", "all cells")
+        assert page.run("document.getElementById('in-view').textContent") == "14 of 14 cells here"
+        page.press(".")
+        page.wait("declump.view.chosen && !declump.view.osd.isAnimating?.()", "the most doubtful cell")
+        cell = page.run("declump.view.chosen")
+        assert page.run(f"declump.cells.confidence({cell})") == page.run(
+            "Math.min(...declump.cells.values.keys().map((n) => declump.cells.confidence(n)))"
+        )
+        before = page.run(
+            "Object.fromEntries(declump.cells.shapes.values().map((s) => [s.n, [s.clump, [...s.radii].join()]]))"
+        )
+        page.press("d", *[Keys.ARROW_DOWN] * 15, Keys.ENTER)
+        page.wait("declump.page.facts.undo === 1 && declump.page.busy === 0", "a pulled outline")
+        after = page.run(
+            "Object.fromEntries(declump.cells.shapes.values().map((s) => [s.n, [s.clump, [...s.radii].join()]]))"
+        )
+        changed = {number for number in after if after[number] != before.get(number)}
+        assert str(cell) in changed and {after[number][0] for number in changed} == {after[str(cell)][0]}
+        page.press("y", "x")
+        page.wait(
+            f"declump.page.facts.undo === 3 && declump.page.busy === 0 && !declump.cells.shapes.has({cell})",
+            "a deleted cell",
+        )
+        page.press("0")
+        page.wait("declump.cells.shapes.size === 13", "the cells that are left, from afar")
+        page.press("u")
+        page.wait(
+            f"declump.cells.shapes.get({cell})?.verdict === 'accepted' && declump.page.busy === 0", "the cell again"
+        )
+        page.press("g")
+        page.wait("document.querySelectorAll('#grid button').length === 14", "the grid")
+        page.press("g", "s")
+        page.wait("declump.page.facts.saved === declump.page.facts.edits", "saved results")
+        said = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+        browser.get("about:blank")
+    assert said == []
+    assert (slide_results / "review.csv").read_text().splitlines()[1].endswith(",accepted,")
+
+
+def test_a_slide_is_seen_while_it_is_segmented(browser: Any, tmp_path: Path) -> None:
+    image, _ = frozen_smear()
+    with tifffile.TiffWriter(tmp_path / "smear.ome.tif") as file:
+        file.write(image, subifds=1, tile=(128, 128), photometric="rgb")
+        file.write(image[::2, ::2], subfiletype=1, tile=(128, 128), photometric="rgb")
+    with open_review(tmp_path / "smear.ome.tif") as running:
+        browser.get("about:blank")
+        browser.get(running.address)
+        shown = "return !!(window.declump && declump.view.ready && !declump.page.image)"
+        wait_until(lambda: browser.execute_script(shown), "the slide without its cells", limit=25)
+        browser.get("about:blank")

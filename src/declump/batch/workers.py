@@ -71,6 +71,7 @@ class Workers:
         self._act, self._hear = act, hear or (lambda _task, _text: None)
         self._workers: list[_Worker] = []
         self._count = count
+        self._ending = threading.Lock()
 
     def __enter__(self) -> Workers:
         """Start all processes; they load what they need while the first rehearses."""
@@ -148,16 +149,17 @@ class Workers:
 
     def stop(self) -> None:
         """End all processes; each clears away what it was writing."""
-        for worker in self._workers:
-            worker.process.terminate()
-        until = time.monotonic() + PATIENCE
-        for worker in self._workers:
-            worker.process.join(max(until - time.monotonic(), 0))
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join()
-            worker.connection.close()
-        self._workers.clear()
+        with self._ending:  # whoever interrupts, and whoever leaves the block, may do so at once
+            for worker in self._workers:
+                worker.process.terminate()
+            until = time.monotonic() + PATIENCE
+            for worker in self._workers:
+                worker.process.join(max(until - time.monotonic(), 0))
+                if worker.process.is_alive():
+                    worker.process.kill()
+                    worker.process.join()
+                worker.connection.close()
+            self._workers.clear()
 
 
 @contextmanager

@@ -14,7 +14,10 @@ from declump.cli.terminal import count_of, progress_bar, tell
 
 def open_review(
     given: Annotated[
-        Path, typer.Argument(metavar="IMAGE|FOLDER|RESULTS", help="An image, a folder of images, or a results folder.")
+        Path,
+        typer.Argument(
+            metavar="IMAGE|SLIDE|FOLDER|RESULTS", help="An image, a slide, a folder of images, or a results folder."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Folder of the results; by default beside the images.")
@@ -23,7 +26,7 @@ def open_review(
     host: Annotated[str, typer.Option(help="Address to listen on; others can reach all but this one.")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")] = True,
 ) -> None:
-    """Look at images with their cells in the browser, correct what is wrong, and keep the result."""
+    """Look at images or a slide with their cells in the browser, correct what is wrong, and keep the result."""
     if not declump.review.is_loopback(host):
         tell(
             f"warning: with --host {host} other computers can reach the page, and what it sends is not encrypted; "
@@ -44,7 +47,7 @@ def open_review(
 
 
 def replay(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder that 'declump open' wrote.")],
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of a review.")],
     all_: Annotated[bool, typer.Option("--all", help="Also images whose results hold all edits already.")] = False,
 ) -> None:
     """Make all edits of a review again, and write the results that follow from them."""

@@ -152,6 +152,21 @@ class SlideResult:
         near = (extents[:, 0] < bottom) & (extents[:, 2] > top) & (extents[:, 1] < right) & (extents[:, 3] > left)
         return np.flatnonzero(near).tolist()
 
+    def read_columns(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Read some columns of all cells, and no outlines."""
+        table = self._file.read(columns=list(names))
+        return {name: table[name].to_numpy() for name in names}
+
+    @property
+    def record(self) -> str:
+        """Digest of the record that the cells follow from."""
+        return str(self._told["record"])
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of rows that the cells lie in."""
+        return len(self._groups)
+
     def read_group(self, group: int) -> SlideCells:
         """Read the cells of a group of rows, without measurements: for who wants all cells, one after the other."""
         return self._read([group], (0, 0, *self.shape), ())

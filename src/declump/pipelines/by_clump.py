@@ -17,6 +17,7 @@ from scipy import ndimage
 from declump.evidence.candidates import DOUBTFUL
 from declump.evidence.proposals import find_reach
 from declump.pipelines.cutting import CutClump, Limits, coarsen, make_cut
+from declump.pipelines.frozen import FrozenEvolution
 from declump.pipelines.others import tell_kind
 from declump.pipelines.stages import CellOptions, Stages
 from declump.records.boxes import Box
@@ -137,11 +138,22 @@ class ClumpSegmenter:
 
     def segment(self, pixels: NDArray[Any], view: ClumpView) -> Segmentation:
         """Find the cells of a clump from the pixels (h, w[, channels]) of its box, in the coordinates of the box."""
+        return self._prepare(pixels, view).run(None)
+
+    def freeze(self, pixels: NDArray[Any], view: ClumpView) -> tuple[Regions, FrozenEvolution]:
+        """Find the regions of a clump in its box for a person to correct them, and give what evolves them."""
+        stages = self._prepare(pixels, view)
+        found = stages.find_frozen()
+        assert found.frozen is not None
+        held = replace(found.frozen, scale=self.statistics.scale, nucleus_area=self.statistics.mean_nucleus_area)
+        return replace(found, frozen=held), stages.frozen_evolution()
+
+    def _prepare(self, pixels: NDArray[Any], view: ClumpView) -> Stages:
         diameter = self.statistics.diameter
         found, beside = view.to_regions(self.options.min_nucleus, diameter)
         picture = ImageChannels(pixels, self.statistics.exposure)
         options = replace(self.options, diameter=diameter, pixel_size=None)
-        return Stages(picture, found, options, self.method, self.statistics, beside).run(None)
+        return Stages(picture, found, options, self.method, self.statistics, beside)
 
 
 @dataclass(frozen=True, eq=False)

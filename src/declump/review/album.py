@@ -6,11 +6,13 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from declump._files import check_free, check_links, file_digest
+from declump._locks import hold_folder
 from declump.batch.image import RECORD
 from declump.batch.options import Options
 from declump.batch.run import Outcome, begin_run, write_run
@@ -42,6 +44,10 @@ class Entry:
         Why it failed.
     record : dict, optional
         What ``summary.json`` of its results holds.
+    kind : str
+        "image" or "slide".
+    doing : str
+        What is being done to it just now.
     """
 
     id: str
@@ -50,6 +56,8 @@ class Entry:
     status: str = "waiting"
     reason: str = ""
     record: dict[str, Any] | None = None
+    kind: str = "image"
+    doing: str = ""
 
 
 @dataclass
@@ -72,6 +80,12 @@ class Album:
     title: str
     _urgent: list[str] = field(default_factory=list, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep other processes from writing into the folder of the results."""
+        with hold_folder(self.out):
+            yield
 
     def hurry(self, entry: Entry) -> None:
         """Have an image prepared next."""
@@ -177,7 +191,8 @@ def _from_results(folder: Path) -> Album:
     options = _read_options(folder, run)
     entries = []
     for image in run.images:
-        entry = _enter(Source(_find_original(folder, image.path), image.name, image.page), folder, None)
+        original = _find_original(folder, image.path)
+        entry = _enter(Source(original, image.name, image.page), folder, original.parent.resolve())
         if not entry.reason and not entry.source.path.is_file():
             entry.status, entry.reason = "failed", f"the image {image.path} is gone"
         elif not entry.reason and _has_changed(entry):

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from declump._locks import hold_folder
-from declump.review.album import Entry, open_album
+from declump.batch.sources import RUN_FILE
+from declump.review.album import Album, Entry
+from declump.review.albums import find_album
 from declump.review.images import FOLDER, ReviewedImage, prepare_image, saved_edits
 from declump.review.log import FILE, read_log
+from declump.review.slides.album import SLIDE, is_slide
+from declump.review.slides.image import ReviewedSlide
 
 
 def list_unsaved(results: Path) -> list[Entry]:
     """Give the images of a results folder whose log holds edits that their results do not."""
-    return [entry for entry in open_album(results).entries.values() if _count_edits(entry) > saved_edits(entry.folder)]
+    if not is_slide(results) and not (results / RUN_FILE).is_file():
+        return []  # a slide that was not segmented to its end
+    return [entry for entry in find_album(results).entries.values() if _count_edits(entry) > saved_edits(entry.folder)]
 
 
 def replay_results(
@@ -41,10 +46,10 @@ def replay_results(
     ValueError
         If a log does not belong to its image any more.
     """
-    album = open_album(Path(results))
-    if not (album.out / "run.json").is_file() or album.out.resolve() != Path(results).resolve():
+    album = find_album(Path(results))
+    if album.out.resolve() != Path(results).resolve():
         raise FileNotFoundError(f"{results} is no results folder; give one that 'declump open' wrote")
-    with hold_folder(album.out):
+    with album.hold():
         chosen = [
             entry
             for entry in album.entries.values()
@@ -54,8 +59,7 @@ def replay_results(
         for number, entry in enumerate(chosen, start=1):
             if entry.reason:
                 raise ValueError(entry.reason)
-            prepare_image(entry.source, album.options, entry.folder)
-            image = ReviewedImage(entry.source, album.options, entry.folder)
+            image = open_entry(album, entry)
             try:
                 entry.record = image.save()
                 done.append((entry.source.name, len(image.log.records), int(entry.record["image"]["cells"])))
@@ -64,6 +68,14 @@ def replay_results(
             if progress:
                 progress(number, len(chosen))
         return done
+
+
+def open_entry(album: Album, entry: Entry) -> ReviewedImage | ReviewedSlide:
+    """Open an image or a slide with its edits, found anew if need be."""
+    if entry.kind == SLIDE:
+        return ReviewedSlide(entry.folder)
+    prepare_image(entry.source, album.options, entry.folder)
+    return ReviewedImage(entry.source, album.options, entry.folder)
 
 
 def _count_edits(entry: Entry) -> int:

@@ -43,6 +43,8 @@ class Session:
         What else the cells follow from: evidence, rays, prior and setting.
     result : Segmentation, optional
         What was found in these regions before, with the same options.
+    evolution : FrozenEvolution, optional
+        What evolves the regions; by default as the options say.
 
     Attributes
     ----------
@@ -58,9 +60,10 @@ class Session:
         regions: Regions,
         options: Options | None = None,
         result: Segmentation | None = None,
+        evolution: FrozenEvolution | None = None,
     ) -> None:
         self.image, self.options = image, options or Options()
-        self.evolution = open_evolution(image, self.options)
+        self.evolution = evolution or open_evolution(image, self.options)
         self.state = ReviewState(regions, self.evolution.proposer.image.channels[0])
         self.history: list[Change] = []
         self.future: list[Change] = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from declump.evidence.candidates import DOUBTFUL
 from declump.io.slide_results import NOT_NUMBERS, NUCLEUS_RAYS, RADIUS_UNIT
 from declump.measurements import measure
-from declump.pipelines.by_clump import view_piece
+from declump.pipelines.by_clump import ClumpView, view_piece
 from declump.pipelines.others import tell_kind
 from declump.records.boxes import Box
 from declump.records.others import KINDS
@@ -123,17 +123,28 @@ def solve(out: str, name: str, pieces: list[int], extents: list[list[int]]) -> i
 
 def _solve_piece(run: Opened, piece: int, extent: Box) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
     """Cells of one piece with all that is told of them, and what is no cell in it."""
+    view = look_at_piece(run, piece, extent)
+    pixels = run.slide.read(view.box)
+    return describe_solved(run, view, pixels, run.segmenter.segment(pixels, view), run.load_pieces().find_clump(piece))
+
+
+def look_at_piece(run: Opened, piece: int, extent: Box) -> ClumpView:
+    """Show a piece of the slide in its box."""
     box = run.segmenter.find_box(extent, run.record.shape)
-    spots, owners, nuclei = run.store.load_spots(box)
-    view = view_piece(piece, box, run.store.read_numbers(box), run.load_pieces(), spots, owners, nuclei)
-    pixels = run.slide.read(box)
-    result = run.segmenter.segment(pixels, view)
-    statistics, corner = run.record.statistics, np.array([box.top, box.left])
+    return view_piece(piece, box, run.store.read_numbers(box), run.load_pieces(), *run.store.load_spots(box))
+
+
+def describe_solved(
+    run: Opened, view: ClumpView, pixels: NDArray[Any], result: Segmentation, clump: int
+) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+    """Tell all of the cells of a clump that were found in its box, one row each, and of what is no cell in it."""
+    box, statistics = view.box, run.record.statistics
+    corner = np.array([box.top, box.left])
     table = measure(
         result, pixels, prior=run.segmenter.method.prior, pixel_size=statistics.pixel_size, statistics=statistics
     ).cells
     columns: dict[str, NDArray[Any]] = {
-        "clump": np.full(len(result), run.load_pieces().find_clump(piece), np.int64),
+        "clump": np.full(len(result), clump, np.int64),
         "seeds": (result.seeds + corner).astype(np.int32),
         "radii": quantise(result.radii),
         "nucleus_radii": quantise(_outline_nuclei(result)),

@@ -77,6 +77,16 @@ def open_slide(path: Path, level: int = 0) -> Slide:
         raise ValueError(f"{path} cannot be read as a slide ({reason_of(error)})") from error
 
 
+def open_levels(path: Path, first: int = 0) -> list[Slide]:
+    """Open a level of the pyramid of a slide and all that are smaller, the largest first."""
+    levels = [open_slide(path, first)]
+    while True:
+        try:
+            levels.append(open_slide(path, first + len(levels)))
+        except ValueError:  # there is no further one
+            return levels
+
+
 def _open(path: Path, level: int) -> Slide:
     if path.is_dir():
         if not any((path / name).is_file() for name in _ZARR_FILES):

@@ -272,7 +272,7 @@ def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], prog
     _solve_all(store, plan, client, progress)
     cells = gather(store, plan)
     progress("writing", 0, 1, len(cells))
-    files = _write(store, cells, plan, tiles, thumbnail, formats)
+    files = write_files(store, cells, plan, tiles, thumbnail, formats)
     pieces = open_run(out).load_pieces()
     outcome = SlideOutcome(store.record, len(cells), pieces.count, len(pieces.cuts), len(plan), files)
     progress("writing", 1, 1, len(cells))
@@ -300,9 +300,10 @@ def _solve_all(store: Store, plan: JobPlan, client: Any, progress: Tell) -> None
     do_all(client, solve, tasks, count)
 
 
-def _write(
+def write_files(
     store: Store, cells: Gathered, plan: JobPlan, tiles: list[int], thumbnail: Any, formats: tuple[str, ...]
 ) -> tuple[Path, ...]:
+    """Write the cells of a slide that is solved in all formats, each file whole or not at all."""
     out = store.out
     files = [out / CELLS_FILE, out / OTHERS_FILE, out / SUMMARY_FILE]
     write_parquet(cells, out / CELLS_FILE)

@@ -27,6 +27,11 @@ export async function openImage(id) {
   return answer.json();
 }
 
+// Of a slide: the cells of a window of it, and the next doubtful one.
+export const openWindow = async (id, box) => (await ask(`/api/images/${id}/cells/${box.join("_")}`)).json();
+
+export const findDoubtful = async (id, after) => (await ask(`/api/images/${id}/doubtful/${after || 0}`)).json();
+
 export const save = async (id) => (await post(`/api/images/${id}/save`, {})).json();
 
 // An edit has a name of its own: sent again after a lost connection, it is made once.
@@ -64,6 +69,11 @@ export class Live {
       this.lost(true);
       setTimeout(() => this.connect(), 1000);
     };
+  }
+
+  // A cell was chosen: what an edit of it needs is made ready.
+  look(cell) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ look: cell }));
   }
 
   show(image) {

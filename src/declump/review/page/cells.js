@@ -40,12 +40,16 @@ export class CellShape {
     this.nucleus = [];
     this.paths = {};
     this.runs = [];
+    this.reach = 0;
     this.take(record);
   }
 
   take(record) {
     for (const name of ["verdict", "label", "bare", "clump"]) if (name in record) this[name] = record[name];
-    if (record.seed) this.seed = record.seed;
+    if (record.seed) {
+      this.seed = record.seed;
+      if (!this.radii) this.box = [record.seed[1], record.seed[0], record.seed[1] + 1, record.seed[0] + 1];
+    }
     if (record.nucleus) {
       this.nucleus = record.nucleus;
       this.nucleusPath = new Path2D();
@@ -126,9 +130,23 @@ export class Cells {
 
   load(image) {
     this.clear();
-    for (const record of image.cells) this.shapes.set(record.n, new CellShape(record));
-    this.others = image.others;
-    this.takeClump(image.clump);
+    for (const record of image.cells || []) this.shapes.set(record.n, new CellShape(record));
+    this.others = image.others || [];
+    this.takeClump(image.clump || []);
+  }
+
+  // The cells of a clump of a slide, in the place of those that were there.
+  replacePart({ box, gone, cells, others, clump, measured }) {
+    const [top, left, bottom, right] = box;
+    const outside = (row, column) => row < top || row >= bottom || column < left || column >= right;
+    for (const n of gone) this.shapes.delete(n);
+    for (const record of cells) if (this.outlined) this.take(record);
+    this.others = [...this.others.filter(({ place }) => outside(...place)), ...others];
+    const kept = this.clump.filter(({ box: [x, y, farX, farY] }) => farX < left || x > right || farY < top || y > bottom);
+    this.takeClump(clump);
+    this.clump.push(...kept);
+    const places = this.columns.map(({ name }) => measured.columns.findIndex((column) => column.name === name));
+    measured.numbers.forEach((n, row) => this.values.set(n, places.map((place) => measured.values[place]?.[row] ?? null)));
   }
 
   // The outlines of clumps, each with the box it lies in: one path of all would take seconds.
@@ -156,7 +174,7 @@ export class Cells {
   measured(message) {
     this.columns = message.columns;
     this.places = new Map(message.columns.map(({ name }, index) => [name, index]));
-    this.others = message.others;
+    if (message.others) this.others = message.others;
     this.values = new Map(message.numbers.map((n, row) => [n, message.values.map((column) => column[row])]));
   }
 

@@ -2,7 +2,7 @@
 
 function describe(image) {
   if (image.status === "failed") return image.reason;
-  if (image.status !== "ready") return image.status === "working" ? "is being segmented" : "waits";
+  if (image.status !== "ready") return image.status === "working" ? `is being segmented${image.doing ? `: ${image.doing}` : ""}` : "waits";
   const parts = [`${image.cells} cells`];
   if (image.confidence !== null && image.confidence !== undefined) parts.push(`confidence ${image.confidence.toFixed(2)}`);
   if (image.edits) parts.push(`${image.edits} edit${image.edits === 1 ? "" : "s"}${image.unsaved ? ", not saved" : ""}`);
@@ -45,6 +45,7 @@ export class ImageList {
       const picture = document.createElement("img"), text = document.createElement("div");
       picture.loading = "lazy";
       picture.alt = "";
+      picture.addEventListener("error", () => { picture.style.visibility = "hidden"; }); // it cannot be read
       picture.width = 64;
       picture.height = 48;
       if (image.status !== "failed") picture.src = `/api/images/${image.id}/thumbnail.jpg`;

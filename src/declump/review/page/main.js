@@ -1,9 +1,10 @@
 // The page: one image at a time, its cells, its edits; every tab hears what any tab does.
 
-import { Live, Refused, listImages, logIn, openImage, save, sendEdit } from "./api.js";
+import { Live, Refused, findDoubtful, listImages, logIn, openImage, save, sendEdit } from "./api.js";
 import { Cells } from "./cells.js";
 import { Grid } from "./grid.js";
 import { ImageList } from "./images.js";
+import { SlideWindow } from "./slide.js";
 import { Table } from "./table.js";
 import { ACTIONS, TOOLS, Tools } from "./tools.js";
 import { View } from "./view.js";
@@ -22,8 +23,9 @@ const table = new Table(cells, (n) => choose(n, true));
 table.hover = (n) => light(n);
 const grid = new Grid(cells, table, (n) => { toggleGrid(false); choose(n, true); });
 const images = new ImageList((id) => id && open(id));
+const slide = new SlideWindow(view, cells, page, () => { fillColours(); refreshTable(); });
 let live = null;
-window.declump = { page, cells, view, table, images, edit };
+window.declump = { page, cells, view, table, images, slide, edit };
 
 function say(text, bad = false) {
   const box = element("message");
@@ -37,7 +39,8 @@ function choose(n, look = false) {
   view.chosen = n;
   table.show(n);
   const shape = cells.shapes.get(n);
-  if (shape && look) view.lookAt(shape);
+  if (shape && slide.on) live.look(n);
+  if (shape && look) view.lookAt(shape, slide.on && !shape.reach);
   if (shape && look) view.cross = view.cross && { row: Math.round(shape.seed[0]), column: Math.round(shape.seed[1]) };
   view.redraw();
 }
@@ -108,9 +111,11 @@ async function open(id) {
   if (page.id && page.id !== id && page.facts.edits > page.facts.saved) saveNow(page.id);
   page.id = id;
   page.image = null;
+  seen.final = null; // revisions are counted image by image
+  say("");
   images.open(id);
   live.show(id);
-  view.chosen = view.lit = null;
+  view.chosen = view.lit = view.cross = null;
   await reload();
 }
 
@@ -130,19 +135,24 @@ async function reload() {
   const missed = page.missed;
   page.missed = null;
   if (image.status !== "ready") {
-    status("this image is being segmented");
-    return;
+    cells.load({});
+    table.update();
+    if (view.shown !== id) await view.open(id, image);
+    return sayProgress();
   }
   const fresh = page.image === null;
   page.image = image;
   page.facts = { revision: -1 };
   page.wanted = image.wanted;
   const { columns, places, values } = cells;
-  cells.load(image);
+  cells.outlined = undefined; // of a slide its window says so
+  if (image.kind !== "slide") cells.load(image);
   if (!fresh) Object.assign(cells, { columns, places, values });
   for (const shape of cells.shapes.values()) if (shape.label) page.labels.add(shape.label);
   takeFacts(image);
-  if (fresh) await view.open(id, image);
+  if (fresh && view.shown !== id) await view.open(id, image);
+  element("in-view").textContent = "";
+  if (image.kind === "slide") await slide.load(true);
   page.busy = image.evolving ? image.wanted : 0;
   if (image.measured) hear(image.measured);
   for (const message of missed || []) hear(message);
@@ -160,7 +170,10 @@ function hear(message) {
   if (message.type === "reload") return refreshAll();
   if (message.type === "image") {
     images.take(message.image);
-    if (message.image.id === page.id && !page.image && message.image.status !== "working") reload();
+    if (page.image) return;
+    if (message.image.id === page.id && message.image.status === "working") return sayProgress();
+    if (images.images.get(page.id)?.status === "failed") return openFirst();
+    if (message.image.id === page.id) reload();
     return;
   }
   if (message.id !== page.id) return;
@@ -184,8 +197,14 @@ function hear(message) {
     table.update();
   } else if (message.type === "step") {
     if (message.revision < page.wanted) return;
-    for (const cell of message.cells) cells.take(cell);
+    for (const cell of message.cells) if (!slide.on || cells.shapes.has(cell.n)) cells.take(cell);
     seen("first", message.revision);
+  } else if (message.type === "result" && message.box) {
+    cells.replacePart(message);
+    if (message.revision >= page.wanted && !message.evolving) page.busy = 0;
+    status();
+    refreshTable();
+    seen("final", message.revision);
   } else if (message.type === "result") {
     for (const cell of message.cells) cells.take(cell);
     const there = new Set(message.numbers);
@@ -222,6 +241,12 @@ function seen(what, revision) {
     }
   };
   view.redraw();
+}
+
+// An image that is not segmented yet is shown already, and what is being done to it said.
+function sayProgress() {
+  const { status: said, doing, kind } = images.images.get(page.id) || {};
+  if (said !== "failed") status(said === "working" ? `this ${kind} is being segmented${doing ? `: ${doing}` : ""}` : `this ${kind} waits to be segmented`);
 }
 
 async function refreshAll() {
@@ -264,7 +289,14 @@ function toggleGrid(on = !grid.open) {
   else view.redraw();
 }
 
-function nextDoubtful() {
+async function nextDoubtful() {
+  if (slide.on) {
+    const found = await findDoubtful(page.id, view.chosen);
+    if (!found) return say("every cell of this slide has a verdict");
+    view.lookAt({ seed: found.seed, reach: 3 * page.image.diameter }, true);
+    await slide.settle();
+    return choose(found.n);
+  }
   const doubtful = [...cells.shapes.values()].filter(({ verdict }) => !verdict).sort((a, b) => cells.confidence(a.n) - cells.confidence(b.n));
   if (!doubtful.length) return say("every cell of this image has a verdict");
   const index = doubtful.findIndex(({ n }) => n === view.chosen);
@@ -402,6 +434,12 @@ function wire() {
   }));
 }
 
+// The first image that can be shown.
+async function openFirst() {
+  const first = images.sorted.find(({ status: said }) => said === "ready") || images.sorted.find(({ status: said }) => said !== "failed");
+  if (first && first.id !== page.id) await open(first.id);
+}
+
 async function begin() {
   try {
     await logIn();
@@ -415,8 +453,7 @@ async function begin() {
   }
   wire();
   live = new Live(hear, (lost) => status(lost ? "the server does not answer; edits wait" : "", lost));
-  const first = images.sorted.find(({ status: said }) => said !== "failed");
-  if (first) await open(first.id);
+  await openFirst();
   window.declump.begun = true;
 }
 

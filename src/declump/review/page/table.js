@@ -54,8 +54,11 @@ export class Table {
     this.rows.addEventListener("pointerleave", () => this.hover?.(null));
   }
 
+  // What doubt is sorted by stands beside the number.
   get columns() {
-    return [...OWN, ...this.cells.columns.filter(({ name }) => name !== "id")];
+    const measured = this.cells.columns.filter(({ name }) => name !== "id");
+    const first = measured.filter(({ name }) => name === "confidence");
+    return [OWN[0], ...first, ...OWN.slice(1), ...measured.filter((column) => !first.includes(column))];
   }
 
   value(n, name) {

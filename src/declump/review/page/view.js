@@ -33,6 +33,7 @@ export class View {
   open(id, image) {
     const [height, width] = image.shape;
     this.size = { height, width };
+    this.shown = id;
     return new Promise((done) => {
       this.osd.addOnceHandler("open", () => done());
       this.osd.open({
@@ -103,7 +104,8 @@ export class View {
       for (const { path, box } of this.cells.clump) if (meets(box, seen)) pen.stroke(path);
     }
     const shapes = [...this.cells.shapes.values()].filter(({ box }) => meets(box, seen));
-    if (shapes.length > COARSE_FROM) this.drawFar(pen, shapes, thin);
+    if (this.cells.outlined === false) this.drawDots(pen, shapes, thin);
+    else if (shapes.length > COARSE_FROM) this.drawFar(pen, shapes, thin);
     else {
       if (this.show.outlines) for (const shape of shapes) this.drawShape(pen, shape, thin, 1.6);
       if (this.show.nuclei) for (const shape of shapes) this.drawNucleus(pen, shape, thin);
@@ -129,18 +131,32 @@ export class View {
 
   // Many cells at once: no dashes, no nuclei, few points; thousands are dots.
   drawFar(pen, shapes, thin) {
+    if (shapes.length > DOTS_FROM) return this.drawDots(pen, shapes, thin);
+    if (!this.show.outlines) return;
     pen.setLineDash([]);
     pen.lineWidth = 1.2 * thin;
     for (const shape of shapes) {
-      const [row, column] = shape.seed;
-      if (shapes.length > DOTS_FROM) {
-        pen.fillStyle = this.colourOf(shape);
-        pen.fillRect(column + 0.5 - 2 * thin, row + 0.5 - 2 * thin, 4 * thin, 4 * thin);
-      } else if (this.show.outlines) {
-        pen.strokeStyle = this.colourOf(shape);
-        pen.stroke(shape.coarse);
-      }
+      pen.strokeStyle = this.colourOf(shape);
+      pen.stroke(shape.coarse);
     }
+  }
+
+  drawDots(pen, shapes, thin) {
+    if (!this.show.outlines) return;
+    for (const shape of shapes) {
+      const [row, column] = shape.seed;
+      pen.fillStyle = this.colourOf(shape);
+      pen.fillRect(column + 0.5 - 2 * thin, row + 0.5 - 2 * thin, 4 * thin, 4 * thin);
+    }
+  }
+
+  // The box [top, left, bottom, right] of the image that is seen, widened by a share of the view on every side.
+  seenBox(margin = 0) {
+    const { x, y, scale } = this.frame(), { clientWidth: width, clientHeight: height } = this.host;
+    const round = [margin * (height / scale), margin * (width / scale)];
+    const box = [-y / scale - round[0], -x / scale - round[1], (height - y) / scale + round[0], (width - x) / scale + round[1]];
+    const inside = (value, size) => Math.min(Math.max(Math.round(value), 0), size);
+    return box.map((value, k) => inside(value, k % 2 ? this.size.width : this.size.height));
   }
 
   drawShape(pen, shape, thin, width) {

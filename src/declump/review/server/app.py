@@ -21,6 +21,7 @@ from declump.review.album import Entry
 from declump.review.edits import EDITS
 from declump.review.server.guard import LOGIN, LONGEST_BODY, App, Guard
 from declump.review.server.hub import Hub, Tab
+from declump.review.server.slide_desk import SlideDesk
 
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain", "svg": "image/svg+xml"}
 
@@ -45,11 +46,13 @@ def make_app(hub: Hub, token: str, hosts: frozenset[str]) -> App:
             Route("/api/images/{id}/thumbnail.jpg", _give_thumbnail),
             Route("/api/images/{id}/tiles/{level:int}/{column:int}_{row:int}.jpg", _give_tile),
             Route("/api/images/{id}/crops/{top:int}_{left:int}_{bottom:int}_{right:int}.jpg", _give_crop),
+            Route("/api/images/{id}/cells/{top:int}_{left:int}_{bottom:int}_{right:int}", _give_cells),
+            Route("/api/images/{id}/doubtful/{after:int}", _give_doubtful),
             Route("/api/images/{id}/edits", _make_edit, methods=["POST"]),
             Route("/api/images/{id}/save", _save, methods=["POST"]),
             WebSocketRoute("/api/live", _listen),
         ],
-        exception_handlers={Exception: _say_failure, ValueError: _say_failure, OSError: _say_failure},
+        exception_handlers={Exception: _say_failure, ValueError: _say_conflict, OSError: _say_conflict},
         lifespan=_live,
     )
     inner.state.hub = hub
@@ -106,7 +109,8 @@ async def _describe_image(request: Request) -> Response:
         raise HTTPException(409, entry.reason)
     if entry.status != "ready":
         hub.album.hurry(entry)
-        return JSONResponse({"status": entry.status}, status_code=202)
+        pyramid = await hub.picture(entry)
+        return JSONResponse({"status": entry.status, "kind": entry.kind, **pyramid.describe()}, status_code=202)
     desk = await hub.open(entry)
     return JSONResponse({"status": "ready", **await asyncio.to_thread(desk.describe)})
 
@@ -119,21 +123,30 @@ async def _give_thumbnail(request: Request) -> Response:
 
 
 async def _give_tile(request: Request) -> Response:
-    desk = await _hub(request).open(_ready(request))
+    pyramid = await _hub(request).picture(_shown(request))
     place = (request.path_params[name] for name in ("level", "column", "row"))
-    tile = await asyncio.to_thread(desk.pyramid.tile, *place)
+    tile = await asyncio.to_thread(pyramid.tile, *place)
     if tile is None:
         raise HTTPException(404, "there is no such tile")
     return Response(tile, media_type="image/jpeg", headers=_KEPT)
 
 
 async def _give_crop(request: Request) -> Response:
-    desk = await _hub(request).open(_ready(request))
-    box = (request.path_params[name] for name in ("top", "left", "bottom", "right"))
-    crop = await asyncio.to_thread(desk.pyramid.crop, *box)
+    pyramid = await _hub(request).picture(_shown(request))
+    crop = await asyncio.to_thread(pyramid.crop, *_box(request))
     if crop is None:
         raise HTTPException(404, "this lies outside the image")
     return Response(crop, media_type="image/jpeg", headers=_KEPT)
+
+
+async def _give_cells(request: Request) -> Response:
+    desk = await _slide_desk(request)
+    return JSONResponse(await asyncio.to_thread(desk.window, *_box(request)))
+
+
+async def _give_doubtful(request: Request) -> Response:
+    desk = await _slide_desk(request)
+    return JSONResponse(await asyncio.to_thread(desk.find_doubtful, request.path_params["after"]))
 
 
 _KEPT = {"cache-control": "private, max-age=3600"}
@@ -170,6 +183,9 @@ async def _listen(websocket: WebSocket) -> None:
             shown = said.get("open") if isinstance(said, dict) else None
             if isinstance(shown, str):
                 tab.image = shown
+            looked = said.get("look") if isinstance(said, dict) else None
+            if isinstance(looked, int) and tab.image:
+                hub.look(tab.image, looked)
     except (WebSocketDisconnect, ValueError):
         pass
     finally:
@@ -188,6 +204,11 @@ async def _say_failure(request: Request, error: Exception) -> Response:
     return PlainTextResponse(sentence(error), status_code=500)
 
 
+async def _say_conflict(request: Request, error: Exception) -> Response:
+    """Say what is wrong with an image or a file, which is no fault of the server."""
+    return PlainTextResponse(sentence(error), status_code=409)
+
+
 def _hub(request: Request) -> Hub:
     hub: Hub = request.app.state.hub
     return hub
@@ -198,6 +219,25 @@ def _entry(request: Request) -> Entry:
     if entry is None:
         raise HTTPException(404, "there is no such image")
     return entry
+
+
+def _shown(request: Request) -> Entry:
+    entry = _entry(request)
+    if entry.status == "failed":
+        raise HTTPException(409, entry.reason)
+    return entry
+
+
+def _box(request: Request) -> tuple[int, int, int, int]:
+    top, left, bottom, right = (request.path_params[name] for name in ("top", "left", "bottom", "right"))
+    return top, left, bottom, right
+
+
+async def _slide_desk(request: Request) -> SlideDesk:
+    desk = await _hub(request).open(_ready(request))
+    if not isinstance(desk, SlideDesk):
+        raise HTTPException(404, "only the cells of slides are given by windows")
+    return desk
 
 
 def _ready(request: Request) -> Entry:

@@ -57,6 +57,11 @@ class Desk:
         self._measuring: Latest[Done] = Latest(self._measure, self._fail)
         self._measuring.want(Done(snapshot, self.result))
 
+    @property
+    def finished(self) -> bool:
+        """Whether the image is reviewed."""
+        return self.image.session.state.done
+
     def describe(self) -> dict[str, Any]:
         """Everything about the image, for a page that opens it."""
         with self.lock:
@@ -64,8 +69,8 @@ class Desk:
             cells, facts = dict(session.state.cells), self._facts()
         return {
             **facts,
-            "shape": list(result.shape),
-            "tiles": {"deepest": self.pyramid.deepest, "shallowest": self.pyramid.shallowest},
+            **self.pyramid.describe(),
+            "kind": self.entry.kind,
             "cells": describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, cells),
             "others": describe_others(session.find_others(snapshot.regions)),
             "clump": describe_clump(snapshot.regions.clump),

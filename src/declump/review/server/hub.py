@@ -8,12 +8,20 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from declump.batch.image import read_focused
 from declump.batch.resources import check_memory, free_memory
 from declump.io import read_image, read_size
 from declump.review.album import Album, Entry
 from declump.review.images import ReviewedImage, make_thumbnail, saved_edits
 from declump.review.server.desk import Desk
-from declump.review.server.tiles import encode
+from declump.review.server.slide_desk import SlideDesk
+from declump.review.server.slide_tiles import SlidePyramid
+from declump.review.server.tiles import TilePyramid, encode
+from declump.review.slides.album import SLIDE
+from declump.review.slides.image import ReviewedSlide
+from declump.slides.readers import open_levels, open_slide
+from declump.slides.record import FILE as SLIDE_RECORD
+from declump.slides.record import SlideRecord
 
 OPEN = 3
 """Images that stay open when nobody looks at them."""
@@ -52,7 +60,8 @@ class Hub:
     def __init__(self, album: Album) -> None:
         self.album = album
         self.tabs: set[Tab] = set()
-        self._desks: dict[str, Desk] = {}
+        self._desks: dict[str, Desk | SlideDesk] = {}
+        self._pictures: dict[str, TilePyramid | SlidePyramid] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._thumbnails: dict[str, bytes] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -78,14 +87,14 @@ class Hub:
         facts = (entry.record or {}).get("image", {})
         desk = self._desks.get(entry.id)
         edits = len(desk.image.log.records) if desk else int((entry.record or {}).get("review", {}).get("edits", 0))
-        finished = (
-            desk.image.session.state.done if desk else bool((entry.record or {}).get("review", {}).get("finished"))
-        )
+        finished = desk.finished if desk else bool((entry.record or {}).get("review", {}).get("finished"))
         return {
             "id": entry.id,
             "name": entry.source.name,
             "status": entry.status,
             "reason": entry.reason,
+            "kind": entry.kind,
+            "doing": entry.doing,
             "cells": facts.get("cells"),
             "confidence": facts.get("mean_confidence"),
             "quality": facts.get("quality"),
@@ -94,7 +103,19 @@ class Hub:
             "finished": finished,
         }
 
-    async def open(self, entry: Entry) -> Desk:
+    async def picture(self, entry: Entry) -> TilePyramid | SlidePyramid:
+        """Give the tiles of an image, whether it is segmented or not."""
+        desk = self._desks.get(entry.id)
+        if desk is not None:
+            return desk.pyramid
+        async with self._opening.setdefault(entry.id, asyncio.Lock()):
+            if entry.id not in self._pictures:
+                self._pictures[entry.id] = await asyncio.to_thread(_make_pyramid, entry)
+                for name in list(self._pictures)[:-OPEN]:
+                    del self._pictures[name]
+        return self._pictures[entry.id]
+
+    async def open(self, entry: Entry) -> Desk | SlideDesk:
         """Give the desk of an image that is ready, made at first use.
 
         Raises
@@ -110,7 +131,11 @@ class Hub:
         await self._close_unused()
         return desk
 
-    def _make_desk(self, entry: Entry) -> Desk:
+    def _make_desk(self, entry: Entry) -> Desk | SlideDesk:
+        shown = self._pictures.pop(entry.id, None)
+        if entry.kind == SLIDE:
+            pyramid = shown if isinstance(shown, SlidePyramid) else _open_slide(entry)
+            return SlideDesk(entry, ReviewedSlide(entry.folder), pyramid, self._publish)
         image = ReviewedImage(entry.source, self.album.options, entry.folder)
         return Desk(entry, image, self._publish)
 
@@ -127,6 +152,12 @@ class Hub:
                 self._thumbnails.clear()
             self._thumbnails[entry.id] = await asyncio.to_thread(_make_thumbnail, entry)
         return self._thumbnails[entry.id]
+
+    def look(self, image: str, cell: int) -> None:
+        """Let a slide know which cell somebody chose."""
+        desk = self._desks.get(image)
+        if isinstance(desk, SlideDesk):
+            asyncio.get_running_loop().run_in_executor(None, desk.look, cell)
 
     def _tell_entry(self, entry: Entry) -> None:
         self._publish({"type": "image", "image": self.describe_entry(entry)})
@@ -145,7 +176,21 @@ class Hub:
                 tab.put(text)
 
 
+def _make_pyramid(entry: Entry) -> TilePyramid | SlidePyramid:
+    if entry.kind == SLIDE:
+        return _open_slide(entry)
+    return TilePyramid(read_focused(entry.source)[0])
+
+
+def _open_slide(entry: Entry) -> SlidePyramid:
+    """Open the level of a slide that is segmented, and those below it."""
+    known = (entry.folder / SLIDE_RECORD).is_file()
+    return SlidePyramid(open_levels(entry.source.path, SlideRecord.read(entry.folder).options.level if known else 0))
+
+
 def _make_thumbnail(entry: Entry) -> bytes:
+    if entry.kind == SLIDE:
+        return encode(make_thumbnail(open_slide(entry.source.path).read_thumbnail(), THUMBNAIL))
     size = read_size(entry.source.path, page=entry.source.page)
     check_memory(entry.source.path, size, free_memory())
     return encode(make_thumbnail(read_image(entry.source.path, page=entry.source.page), THUMBNAIL))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
-from declump._locks import hold_folder
-from declump.review.album import open_album
+from declump.review.albums import find_album
 from declump.review.server.app import make_app
 from declump.review.server.guard import address, allowed_hosts
 from declump.review.server.hub import Hub
@@ -25,7 +24,7 @@ def serve(
     Parameters
     ----------
     given, out
-        See :func:`declump.review.album.open_album`.
+        See :func:`declump.review.albums.find_album`.
     host : str
         Address to listen on.
     port : int
@@ -38,9 +37,9 @@ def serve(
     Path
         Folder of the results.
     """
-    album = open_album(given, out)
+    album = find_album(given, out)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with hold_folder(album.out), socket.socket(family, socket.SOCK_STREAM) as listener:
+    with album.hold(), socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))

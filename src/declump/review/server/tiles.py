@@ -49,6 +49,11 @@ class TilePyramid:
         part = self.levels[down][row * SIDE : (row + 1) * SIDE, column * SIDE : (column + 1) * SIDE]
         return encode(part) if part.size else None
 
+    def describe(self) -> dict[str, Any]:
+        """What a page needs to know before it asks for tiles."""
+        shape = list(self.levels[0].shape[:2])
+        return {"shape": shape, "tiles": {"deepest": self.deepest, "shallowest": self.shallowest}}
+
     def crop(self, top: int, left: int, bottom: int, right: int) -> bytes | None:
         """Give a part of the image as JPEG, its longest side about that of a tile at most; None for an empty one."""
         part = self.levels[0][top:bottom, left:right]
