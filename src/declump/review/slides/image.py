@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -181,10 +181,12 @@ class EditedStore(Store):
 
     edited: Mapping[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
 
-    def load(self, kind: str, name: str | int) -> dict[str, NDArray[Any]]:
-        """Read a piece of work."""
+    def load(self, kind: str, name: str | int, keys: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
+        """Read a piece of work, or those of its arrays that are asked for."""
         changed = self.edited.get(str(name)) if kind == "cells" else None
-        return super().load(kind, name) if changed is None else changed
+        if changed is None:
+            return super().load(kind, name, keys)
+        return {key: changed[key] for key in (changed if keys is None else keys)}
 
 
 def summary_of(out: Path) -> dict[str, Any]:
