@@ -69,9 +69,7 @@ def pose(
 
 
 @compiled
-def pose_cells(
-    mean: Floats, modes: Floats, parameters: Floats, units: Floats, radii: Floats, basis: Floats
-) -> None:
+def pose_cells(mean: Floats, modes: Floats, parameters: Floats, units: Floats, radii: Floats, basis: Floats) -> None:
     """Pose N shapes by their parameters (N, P), the last two in ``units`` (2,): radii (N, K), derivatives (N, K, P)."""
     count = modes.shape[1]
     for cell in range(len(parameters)):

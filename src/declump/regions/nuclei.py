@@ -270,9 +270,7 @@ def _cut_at_necks(piece: NDArray[np.bool_]) -> _Cut:
     return _Cut(_parts_of(parts), _parts_of(every))
 
 
-def _flood(
-    nearness: NDArray[np.float32], peaks: NDArray[np.bool_], blot: NDArray[np.bool_]
-) -> NDArray[np.int32]:
+def _flood(nearness: NDArray[np.float32], peaks: NDArray[np.bool_], blot: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Number the pixels (h, w) of a blot that run up to each of its peaks, sides being neighbours."""
     from scipy import ndimage
     from skimage.segmentation import watershed

@@ -121,11 +121,7 @@ def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look, t
     if here.diameter is None:
         beside[2.0] = look(resize_channels(choose_part(part, 2 * scale), 2 * scale), model)
     surest = min(beside, key=lambda factor: beside[factor].entropy, default=1.0)
-    if (
-        surest != 1
-        and beside[surest].entropy < SURER * here.entropy
-        and len(beside[surest].diameters) >= SOME_NUCLEI
-    ):
+    if surest != 1 and beside[surest].entropy < SURER * here.entropy and len(beside[surest].diameters) >= SOME_NUCLEI:
         return surest
     if here.diameter is None:
         double = beside[2.0]

@@ -47,9 +47,7 @@ class Discrepancy(Term):
         """Add what the pixels in the bands round the outlines say."""
         sums = derivatives.by_radius, derivatives.diagonal, derivatives.adjacent
         pixels, left, _ = self.seen
-        derivatives.couple(
-            _kernels.gather_discrepancy(self.visits, outlines.softness, self.mask, pixels, left, *sums)
-        )
+        derivatives.couple(_kernels.gather_discrepancy(self.visits, outlines.softness, self.mask, pixels, left, *sums))
 
     def count_pixels(self) -> int:
         """Equation 2 with binary masks: in how many pixels the union of the cells and the clump differ."""
