@@ -511,3 +511,11 @@ def test_the_default_prior_of_the_paper_has_no_copies(setting):
     assert not np.array_equal(default.radii, other.radii)
     joint = [evolve(mask, seeds, prior=prior) for prior in ("default", "cytoplasm")]
     np.testing.assert_array_equal(joint[0].radii, joint[1].radii)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_outcome_does_not_depend_on_the_order_of_the_seeds(number: int) -> None:
+    smear = simulate.smear((420, 420), cells=6, clumps=1, overlap=0.5, rng=number)
+    order = np.random.default_rng(number).permutation(len(smear.seeds))
+    one, other = evolve(smear.clump, smear.seeds), evolve(smear.clump, smear.seeds[order])
+    np.testing.assert_allclose(one.radii[order], other.radii, rtol=0, atol=1e-6)

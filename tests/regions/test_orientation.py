@@ -33,8 +33,10 @@ def test_the_network_sees_the_same_and_what_it_says_is_turned_back(change: str, 
     other = np.ascontiguousarray(CHANGES[change](planes))
     before, after = Orientation.of(planes[0], 16), Orientation.of(other[0], 16)
     assert np.array_equal(before.see(planes), after.see(other))
-    assert np.array_equal(before.back(before.see(planes)), planes)
-    assert np.array_equal(after.back(after.see(other)), other)
+    for turned, image in ((before, planes), (after, other)):
+        put = np.empty_like(image)
+        turned.turn(put)[...] = turned.see(image)[:, turned.above :, turned.before :]
+        assert np.array_equal(put, image)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(5, 11), (16, 0), (1, 15)])
@@ -58,4 +60,4 @@ def test_one_pixel_and_a_flat_image_have_an_orientation() -> None:
     for shape in ((1, 1), (1, 7), (20, 20)):
         flat = np.ones(shape, np.float32)
         turned = Orientation.of(flat, 16)
-        assert np.array_equal(turned.back(turned.see(flat[None]))[0], flat)
+        assert np.array_equal(turned.see(flat[None])[0, turned.above :, turned.before :], turned.turn(flat[None])[0])

@@ -61,8 +61,8 @@ def _bend_inwards(ends: Ints, known: Mask) -> Ints:
 def convex_area(mask: Mask) -> int:
     """Count the pixels whose centres lie in the convex hull of the pixels of a mask, or on its edge.
 
-    Twin of the ``area_convex`` of :func:`skimage.measure.regionprops`, whose hull is that of the middles of the sides of
-    all pixels. Lengths are counted in half pixels, so that all is done in whole numbers.
+    Twin of the ``area_convex`` of :func:`skimage.measure.regionprops`, whose hull is that of the middles of the sides
+    of all pixels. Lengths are counted in half pixels, so that all is done in whole numbers.
     """
     height, width = mask.shape
     length = 2 * height + 1

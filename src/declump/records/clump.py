@@ -59,7 +59,7 @@ class Clump:
         return int(np.count_nonzero(union != self.mask))
 
     def first_exits(self, rays: int) -> NDArray[np.float64]:
-        """Where (n, K) the rays of every cell first leave the clump; see :func:`declump.shapes.contours.first_exits`."""
+        """Find where (n, K) rays of the cells first leave the clump: :func:`declump.shapes.contours.first_exits`."""
         if rays not in self._exits:
             exits = [contours.first_exits(self.mask, seed, rays) for seed in self.seeds]
             self._exits[rays] = np.stack(exits) if exits else np.empty((0, rays))

@@ -23,7 +23,7 @@ from declump.records.statistics import ImageStatistics
 from declump.regions.channels import to_channels
 from declump.regions.find import MAX_HOLE, MIN_CLUMP
 from declump.regions.inference import Maps, open_region_model
-from declump.regions.judge import FAR, WINDOW, SpotPlanes, judge_spots, open_judge
+from declump.regions.judge import FAR, WINDOW, SpotPlanes, average_layers, judge_spots, open_judge
 from declump.regions.lattice import Lattice, find_receptive_field
 from declump.regions.levels import HALF
 from declump.regions.nuclei import FAINT, SMOOTHING
@@ -276,6 +276,5 @@ def _stack_planes(luminance: NDArray[np.float32], maps: Maps) -> NDArray[np.floa
     Layers are summed plane by plane: a product of matrices rounds by the place of a pixel in the window.
     """
     assert maps.centre_map is not None and maps.layers is not None
-    layers = np.sum(np.arange(4, dtype=np.float32)[:, None, None] / 3 * maps.layers, axis=0)
-    stack = [luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers]
+    stack = [luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, average_layers(maps.layers)]
     return np.stack(stack).astype(np.float32)

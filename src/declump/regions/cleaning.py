@@ -15,7 +15,7 @@ def clean_clump(clump: NDArray[np.bool_], max_hole_area: float, min_clump_area: 
 
 def _keep_large(mask: NDArray[np.bool_], min_area: float) -> NDArray[np.bool_]:
     """Keep the connected pieces (4-neighbours) of a mask (H, W) that have at least so many pixels."""
-    labels, _ = ndimage.label(mask)
-    large = np.bincount(labels.ravel()) >= min_area
+    labels, count = ndimage.label(mask)
+    large = np.bincount(labels[mask], minlength=count + 1) >= min_area
     large[0] = False
     return np.asarray(large[labels])

@@ -200,19 +200,18 @@ def read_maps(
         MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
         MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
     )
-    known = _count_layers(maps.layers)
     if judge is not None:
         spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=seen,
                            min_area=options.min_nucleus_area, cut=options.cut_nuclei)  # fmt: skip
         said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
-        return choose_nuclei(Regions(clump, spots, *known), said, options.min_nucleus)
+        return choose_nuclei(Regions(clump, spots, *_count_layers(maps.layers)), said, options.min_nucleus)
     reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)
     nuclei, doubtful = (
         reader.separate(way, min_area=options.min_nucleus_area, cut=options.cut_nuclei)
         for way in (rules, CANDIDATE_RULES)
     )
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
-    return Regions(clump, nuclei, *known, candidates)
+    return Regions(clump, nuclei, *_count_layers(maps.layers), candidates)
 
 
 def _count_layers(layers: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -69,35 +69,32 @@ def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool
         Whether the image is not turned first: a window of it would be turned otherwise than the whole.
     """
     turned = Orientation() if as_it_lies else Orientation.of(channels[0], COARSEST)
-    classes, centre_map, layers = _make_planes(turned.see(channels), model)
-    if model.is_published:
-        return Maps(turned.back(classes))
-    return Maps(turned.back(classes), turned.back(centre_map)[0], turned.back(layers))
-
-
-def _make_planes(channels: NDArray[np.float32], model: Model) -> tuple[NDArray[np.float32], ...]:
-    """Classes (3, H, W), centre map (1, H, W) and layers (4, H, W); of the published network classes alone."""
-    height, width = channels.shape[1:]
     known = (0, 0) if model.is_published else (1, 4)
-    classes, centre_map, layers = (np.empty((count, height, width), np.float32) for count in (3, *known))
-    for output, place in _answers(channels, model):
-        classes[:, *place] = _softmax(output[:3])
+    classes, centre_map, layers = (np.empty((count, *channels.shape[1:]), np.float32) for count in (3, *known))
+    # Straight to where it belongs: maps of a large image are held once.
+    for output, (rows, columns) in _answers(turned.see(channels), model):
+        place = (
+            slice(max(rows.start - turned.above, 0), rows.stop - turned.above),
+            slice(max(columns.start - turned.before, 0), columns.stop - turned.before),
+        )
+        seen = output[:, max(turned.above - rows.start, 0) :, max(turned.before - columns.start, 0) :]
+        turned.turn(classes)[:, *place] = _softmax(seen[:3])
         if not model.is_published:
-            np.clip(output[3], 0, 1, out=centre_map[0, *place])
-            layers[:, *place] = _softmax(output[4:])
-    return classes, centre_map, layers
+            np.clip(seen[3:4], 0, 1, out=turned.turn(centre_map)[:, *place])
+            turned.turn(layers)[:, *place] = _softmax(seen[4:])
+    return Maps(classes) if model.is_published else Maps(classes, centre_map[0], layers)
 
 
 def _answers(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDArray[np.float32], Place]]:
     """Outputs (8, h, w), or (3, h, w) of the published network, for the tiles of an image, and where each belongs."""
     height, width = channels.shape[1:]
     tiles = [(rows, columns) for rows in _tiles(height) for columns in _tiles(width)]
-    for (rows, inner_rows), (columns, inner_columns) in tiles:
+    for number, ((rows, inner_rows), (columns, inner_columns)) in enumerate(tiles, start=1):
         tile = channels[:, rows, columns]
         padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
-        # Of an image in tiles, what the network worked with is given back: the image itself takes much.
         seen = np.pad(tile, padding, mode="edge") if any(max(pair) for pair in padding) else tile
-        output = model.run(seen, give_back=len(tiles) > 1)
+        # Of an image in tiles, what the network worked with is given back at last: the image itself takes much.
+        output = model.run(seen, give_back=number == len(tiles) > 1)
         inner = (
             slice(inner_rows.start - rows.start, inner_rows.stop - rows.start),
             slice(inner_columns.start - columns.start, inner_columns.stop - columns.start),
@@ -121,7 +118,8 @@ def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    powers: NDArray[np.float32] = scores - scores.max(axis=0)
-    np.exp(powers, out=powers)
-    powers /= powers.sum(axis=0)
-    return powers
+    """Turn scores (C, H, W) into probabilities, in place."""
+    scores -= scores.max(axis=0)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=0)
+    return scores

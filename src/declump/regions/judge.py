@@ -55,9 +55,20 @@ class SpotPlanes:
     def from_maps(cls, luminance: Floats, maps: Maps, spots: NDArray[np.int32]) -> SpotPlanes:
         """Put together the luminance (H, W) of an image, the maps of the region network, and spots (H, W)."""
         assert maps.centre_map is not None and maps.layers is not None, "the published network has no judge"
-        layers = np.tensordot(np.arange(4, dtype=np.float32) / 3, maps.layers, axes=1)
-        planes = np.stack([luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, layers], dtype=np.float32)
+        planes = np.empty((5, *luminance.shape), np.float32)
+        planes[0], planes[2], planes[3] = luminance, maps.classes[2], maps.centre_map
+        np.subtract(1, maps.classes[0], out=planes[1])
+        planes[4] = average_layers(maps.layers)
         return cls(planes, spots)
+
+
+def average_layers(layers: Floats) -> Floats:
+    """Mean number (H, W) of layers as a share of 3, by the probabilities (4, H, W) of 0 to 3."""
+    shares = np.arange(4, dtype=np.float32) / 3
+    mean: Floats = shares[0] * layers[0]
+    for share, probability in zip(shares[1:], layers[1:], strict=True):
+        mean += share * probability
+    return mean
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,8 @@ class SpotWindows:
         self.around = around
         self.sizes = (max(round(step), 1), max(round(FAR * step), 1))
         self.near = np.ascontiguousarray(shrink(around.planes[:4], self.sizes[0]))
-        self.far = np.ascontiguousarray(shrink(around.planes[_FAR], self.sizes[1]))
+        # One plane after the other: those of a large image take much.
+        self.far = np.concatenate([shrink(around.planes[[plane]], self.sizes[1]) for plane in _FAR])
 
     def sample(self, place: NDArray[np.float64], number: int, view: SpotView) -> Floats:
         """Look at spot ``number`` from a place (row, column): (9, W, W), see ``CHANNELS``."""

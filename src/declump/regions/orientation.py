@@ -48,17 +48,15 @@ class Orientation:
 
     def see(self, planes: Floats) -> Floats:
         """Turn planes (C, H, W) as the network is to see them."""
-        turned = planes[:, :: -1 if self.upturned else 1, :: -1 if self.mirrored else 1]
-        turned = turned.swapaxes(1, 2) if self.swapped else turned
+        turned = self.turn(planes)
         if self.above or self.before:
             return np.pad(turned, [(0, 0), (self.above, 0), (self.before, 0)], mode="edge")
         return np.ascontiguousarray(turned)
 
-    def back(self, planes: Floats) -> Floats:
-        """Turn planes (C, H, W) back."""
-        turned = planes[:, self.above :, self.before :]
-        turned = turned.swapaxes(1, 2) if self.swapped else turned
-        return np.ascontiguousarray(turned[:, :: -1 if self.upturned else 1, :: -1 if self.mirrored else 1])
+    def turn(self, planes: Floats) -> Floats:
+        """View planes (C, H, W) turned and mirrored, not moved: what is put there goes into the planes themselves."""
+        turned = planes[:, :: -1 if self.upturned else 1, :: -1 if self.mirrored else 1]
+        return turned.swapaxes(1, 2) if self.swapped else turned
 
 
 def _lean(profile: NDArray[np.float64]) -> float:

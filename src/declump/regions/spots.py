@@ -65,12 +65,13 @@ def find_spots(
     reader = NucleusReader(probability, centre_map, luminance, diameter)
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
         found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
-        areas = np.bincount(found.ravel())
-        shared = np.bincount(found[spots > 0], minlength=areas.size)
-        new = shared <= MAX_SHARED * areas
+        places = np.flatnonzero(found)  # few of a large image
+        own, earlier = found.ravel()[places], spots.ravel()[places]
+        areas = np.bincount(own, minlength=1)
+        new = np.bincount(own[earlier > 0], minlength=areas.size) <= MAX_SHARED * areas
         new[0] = False
         numbers = np.where(new, np.cumsum(new) + spots.max(), 0).astype(np.int32)
-        spots = np.where(spots > 0, spots, numbers[found])
+        spots.ravel()[places] = np.where(earlier > 0, earlier, numbers[own])
         sure = sure or int(spots.max(initial=0))
     whole = np.bincount(spots.ravel()) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
