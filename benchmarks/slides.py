@@ -213,7 +213,9 @@ def _kill_once(command: list[str], out: Path, target: str, moment: float, draw: 
             workers = [child for child in find_children(run.pid) if is_worker(child)]
             if workers:
                 os.kill(draw.choice(workers), signal.SIGKILL)
-            time.sleep(draw.uniform(0, 3))  # the run goes on without it
+            done = count_work(out)
+            while run.poll() is None and count_work(out) <= done:  # the run goes on with another one
+                time.sleep(0.01)
             _end_all(run)
         else:
             assert cluster is not None
