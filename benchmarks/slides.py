@@ -213,7 +213,9 @@ def _kill_once(command: list[str], out: Path, target: str, moment: float, draw: 
             workers = [child for child in find_children(run.pid) if is_worker(child)]
             if workers:
                 os.kill(draw.choice(workers), signal.SIGKILL)
-            time.sleep(draw.uniform(0, 3))  # the run goes on without it
+            done = count_work(out)
+            while run.poll() is None and count_work(out) <= done:  # the run goes on with another one
+                time.sleep(0.01)
             _end_all(run)
         else:
             assert cluster is not None
@@ -391,7 +393,7 @@ def check_million(out: Path, side: int, workers: int, formats: list[str]) -> str
     stages, cells = run_planted(out, side, workers, formats)
     missing, wrong = count_wrong(out)
     count, clock, processor = time_windows(out)
-    size = (out / "cells.parquet").stat().st_size / 1e9
+    size = (out / "cells.parquet").stat().st_size / 1e6
     rows = [
         f"| {name} | {stages.clock[name]:.0f} | {stages.parent[name]:.0f} | {stages.workers[name]:.0f} |"
         for name in stages.clock
@@ -403,7 +405,7 @@ def check_million(out: Path, side: int, workers: int, formats: list[str]) -> str
         "stitching, "
         f"plan, ledger and output. Cells missing or too many: {missing}; clumps, around 20 corners of tiles, that "
         "are not as "
-        f"planted: {wrong}. `cells.parquet` has {size:.2f} GB (measurements drawn at random, which no file holds "
+        f"planted: {wrong}. `cells.parquet` has {size:.0f} MB (measurements drawn at random, which no file holds "
         "in less). "
         f"Memory: parent at most {stages.parent_gb:.2f} GB, a worker {stages.worker_gb:.2f} GB. A window of 4000 "
         "x 4000 "

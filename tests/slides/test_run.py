@@ -15,6 +15,7 @@ import pytest
 
 import declump
 from declump import simulate
+from declump.batch import Options
 from declump.io import open_slide_result
 from declump.slides import FORMATS, SlideOptions, segment_slide
 from declump.slides.cells import quantise
@@ -105,6 +106,11 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes(slide: Path,
     assert files(tmp_path) == files(done)
     with pytest.raises(ValueError, match=r"options\.max_cells was 200, now 10"):
         segment_slide(slide, tmp_path, SlideOptions(tile=320, max_cells=10), workers=0, resume=True)
+
+
+def test_what_is_not_chosen_is_recorded_by_its_name() -> None:
+    """The command line names its evidence: a run that it began is taken up from Python, and the other way round."""
+    assert SlideOptions() == SlideOptions(Options(evidence="rays"))
 
 
 def test_every_clump_is_once_in_the_ledger(done: Path) -> None:

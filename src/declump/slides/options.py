@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from declump.batch import Options
@@ -48,6 +48,9 @@ class SlideOptions:
             raise ValueError("slides are segmented by declump's own method, unrefined, with evidence 'rays' or 'clump'")
         if not 128 <= self.tile <= 16384:
             raise ValueError(f"the sides of tiles are from 128 to 16384 pixels; given was {self.tile}")
+        if self.cells.evidence is None:  # as the command line names it, so that each takes up what the other began
+            evidence = str(self.cell_options().evidence)
+            object.__setattr__(self, "cells", replace(self.cells, evidence=evidence))
 
     @property
     def limits(self) -> Limits:

@@ -54,7 +54,7 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
     with dask.config.set(settings):
         if scheduler is not None:
             try:
-                client = distributed.Client(scheduler, timeout=15, set_as_default=False)
+                client = distributed.Client(scheduler, timeout=30, set_as_default=False)
             except (OSError, ValueError) as error:
                 raise ValueError(f"there is no Dask scheduler at {scheduler} ({error or 'no answer'})") from error
             with client:
