@@ -184,6 +184,10 @@ class ClumpObjective:
         """Equation 2 with binary masks, in pixels."""
         return self.terms.discrepancy.count_pixels(self._outline(radii))
 
+    def unexplained(self, state: ClumpState) -> int:
+        """Equation 2 at a state; not counted again where it is the energy itself."""
+        return self.hard_discrepancy(state.radii) if self.settings.alignment == "joint" else int(state.energy)
+
     def build_model(self, state: ClumpState) -> QuadraticModel:
         """Gauss-Newton model of the soft energy at a state."""
         outlines, derivatives = self._follow(state.radii), RadiusDerivatives.zeros(state.basis)
