@@ -16,7 +16,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides audit lock clean
+.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides paper audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -160,6 +160,17 @@ slides: $(TESTABLE) $(CMU) $(SLIDES)/mosaic.tif $(SLIDES)/part.tif
 	$(BIN)/python benchmarks/slides.py million -o $(SLIDES)/million --write
 	$(BIN)/python benchmarks/slides.py stages $(SLIDES)/part.tif --planted $(SLIDES)/million --write
 	$(BIN)/python benchmarks/slides.py memory $(SLIDES)/mosaic.tif -o $(SLIDES)/memory --write
+
+# The paper's experiments at full length, for docs/paper.md and the tables behind it; about two hours of one core.
+paper: $(TESTABLE)
+	$(BIN)/python benchmarks/results.py --only isbi2015-true
+	$(BIN)/python benchmarks/importance_units.py --write
+	$(BIN)/python benchmarks/importance.py --write
+	$(BIN)/python benchmarks/accuracy.py --write
+	$(BIN)/python benchmarks/readings.py --write
+	$(BIN)/python benchmarks/compared_choices.py --write
+	$(BIN)/python benchmarks/clump_stage.py --fold 1 --steps 600 --write
+	$(BIN)/python benchmarks/summary.py
 
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)

@@ -4,14 +4,18 @@
 
 Runs ``declump reproduce --regions train`` with declump's own network and with the published one, each without and with
 the Markov random field, and puts clumps, nuclei and cells of all folds into docs/results.md. Trainings
-are short (``STEPS``, or --steps). What is done already is
-kept, so that an interrupted run goes on; --only makes some of the rows, and the table then holds what is there.
+are short (``STEPS``, or --steps). --fold trains on the fifth of one fold alone (``declump train regions``, then
+``declump reproduce --regions MODEL``), for which a longer training is affordable, and tells how long each took. What is
+done already is kept, so that an interrupted run goes on; --only makes some of the rows, and the table then holds what
+is there.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -21,7 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
+from declump.evaluation import folds
 from declump.models import read_card
+from declump.research.networks import REGION_SMEARS, REGION_WINDOWS
 from declump.research.storage import read_arrays
 from detection import count_detected
 from pages import ROOT, commit, replace_part
@@ -32,6 +38,8 @@ STEPS = {"declump": 600, "paper": 200}
 hundred batches the statistics of declump's network have not settled, and it finds no nucleus."""
 READERS = {"isbi2014": isbi2014, "isbi2015": isbi2015}
 METHODS = ("joint", "L", "cf")
+MODEL, TIME = Path("models", "fold1-regions.onnx"), Path("models", "processor-seconds.json")
+"""In the folder of a run: the network of the first fold, or of the only one, and how long it was trained."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +70,43 @@ def reproduce(case: Case, folder: Path, dataset: str, data: Path, steps: int | N
     if case.refined and not folder.exists():
         shutil.copytree(plain / "models", folder / "models")
         shutil.copyfile(plain / "run.json", folder / "run.json")
+    how = ["--regions", "train", "--steps", str(steps or STEPS[case.architecture])]
+    test(case, folder, dataset, data, [*how, "--architecture", case.architecture])
+
+
+def test(case: Case, folder: Path, dataset: str, data: Path, regions: list[str]) -> None:
+    """Run, or go on with, ``declump reproduce`` with given regions."""
     words = [sys.executable, "-m", "declump.cli", "reproduce", dataset, "--data", str(data), "-o", str(folder)]
-    words += ["--regions", "train", "--steps", str(steps or STEPS[case.architecture])]
-    words += ["--architecture", case.architecture, "--methods", ",".join(METHODS), "--jobs", "1"]
+    words += [*regions, "--methods", ",".join(METHODS), "--jobs", "1"]
     words += ["--refined"] if case.refined else []
     words += ["--resume"] if (folder / "run.json").exists() else []
     print(f"{case.title}: {folder}", flush=True)
     subprocess.run(words, check=True)
+
+
+def reproduce_fold(case: Case, folder: Path, dataset: str, data: Path, steps: int, fold: int) -> None:
+    """Train on the fifth of one fold, unless that is done, and test on the images of the other four."""
+    models = folder.with_name(f"{Case(case.architecture, False).name}-models")
+    if not (models / MODEL).exists():
+        (models / MODEL).parent.mkdir(parents=True, exist_ok=True)
+        names = [image.name for image in READERS[dataset].read(data / dataset)]
+        groups = isbi2015.fields(names) if dataset == "isbi2015" else None
+        _, tested = folds(len(names), groups=groups)[fold - 1]
+        words = [sys.executable, "-m", "declump.cli", "train", "regions", "--data", str(data / dataset)]
+        words += ["--architecture", case.architecture, "--steps", str(steps), "--size", str(REGION_WINDOWS)]
+        words += ["--simulated", str(REGION_SMEARS), "--seed", str(fold), "-o", str(models / MODEL)]
+        words += [word for index in tested for word in ("--held-out", names[index])]
+        before = processor_seconds()
+        subprocess.run(words, check=True)
+        (models / TIME).write_text(json.dumps(processor_seconds() - before))
+    test(case, folder, dataset, data, ["--regions", str(models / MODEL)])
+    shutil.copytree(models / "models", folder / "models", dirs_exist_ok=True)
+
+
+def processor_seconds() -> float:
+    """Seconds that the processor worked for programs that this one has run."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure_regions(folder: Path, images: list[AnnotatedImage]) -> list[float]:
@@ -99,8 +137,9 @@ def read_dice(folder: Path) -> dict[str, dict[str, float]]:
 
 def describe(case: Case, folder: Path, images: list[AnnotatedImage]) -> str:
     """Row of the table."""
-    steps = read_card(folder / "models" / "fold1-regions.onnx")["steps"]
-    dice = read_dice(folder)
+    steps, dice = str(read_card(folder / MODEL)["steps"]), read_dice(folder)
+    if (folder / TIME).exists():
+        steps += f", {json.loads((folder / TIME).read_text()) / 60:.1f} min"
     cells = [f"{dice[name]['overall']:.3f} / {dice[name]['all cells']:.3f}" for name in METHODS]
     regions = [f"{value:.3f}" for value in measure_regions(folder, images)]
     return f"| {case.title} | {steps} | {' | '.join([*regions, *cells])} |"
@@ -113,17 +152,28 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for the runs; by default build/clump-stage/DATASET")
     parser.add_argument("--only", default="", help="only runs with this in their name")
     parser.add_argument("--steps", type=int, help="batches of each training, in place of those of this file")
+    parser.add_argument("--fold", type=int, choices=range(1, 6), help="one fold alone; needs --steps")
     parser.add_argument("--write", action="store_true", help="put the table into docs/results.md")
     options = parser.parse_args()
-    out = options.out or ROOT / "build" / "clump-stage" / options.dataset
+    if options.fold and not options.steps:
+        parser.error("--fold needs --steps")
+    part = f"{options.dataset} fold" if options.fold else options.dataset
+    out = options.out or ROOT / "build" / "clump-stage" / part.replace(" ", "-")
     for case in CASES:
         if options.only in case.name:
-            reproduce(case, out / case.name, options.dataset, options.data, options.steps)
+            where = (case, out / case.name, options.dataset, options.data)
+            if options.fold:
+                reproduce_fold(*where, options.steps, options.fold)
+            else:
+                reproduce(*where, options.steps)
     images = list(READERS[options.dataset].read(options.data / options.dataset))
     done = [case for case in CASES if (out / case.name / "table2.csv").is_file()]
-    header = ["", "batches a fold", "clump Dice", "nucleus pixel Dice", "nuclei F1", *(f"`{name}`" for name in METHODS)]
+    how = f" --fold {options.fold} --steps {options.steps}" if options.fold else ""
+    length = "batches, processor time" if options.fold else "batches a fold"
+    header = ["", length, "clump Dice", "nucleus pixel Dice", "nuclei F1", *(f"`{name}`" for name in METHODS)]
     lines = [
-        f"Measured by `python benchmarks/clump_stage.py --dataset {options.dataset} --write` at commit {commit()}.",
+        f"Measured by `python benchmarks/clump_stage.py --dataset {options.dataset}{how} --write` at commit "
+        f"{commit()}.",
         "",
         f"| {' | '.join(header)} |",
         "|---" * len(header) + "|",
@@ -131,7 +181,7 @@ def main() -> None:
     ]
     print("\n".join(lines))
     if options.write:
-        replace_part("docs/results.md", f"clump stage {options.dataset}", "\n".join(lines))
+        replace_part("docs/results.md", f"clump stage {part}", "\n".join(lines))
 
 
 if __name__ == "__main__":

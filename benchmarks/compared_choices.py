@@ -29,8 +29,7 @@ CHOICES: tuple[tuple[str, ModuleType, str, tuple[float, ...]], ...] = (
 def measure(name: str, images: list[AnnotatedImage], prior: declump.ShapePrior) -> float:
     """Dice of overlapping cells of a method."""
     method = find_method(name)
-    options = {"prior": prior} if "prior" in method.options else {}
-    results = [method(image.image, true_regions(image), **options) for image in images]
+    results = [method(image.image, true_regions(image), prior=prior) for image in images]
     scores = [
         declump.score(image.cells, result.masks, matching="order")
         for image, result in zip(images, results, strict=True)

@@ -64,7 +64,7 @@ def compare(images: list[AnnotatedImage], split: list[tuple[np.ndarray, np.ndarr
     groups = isbi2015.fields([image.name for image in images])
     clumps: dict[str, np.ndarray] = {}
     found: dict[str, list[list[Score]]] = {kind: [] for kind in KINDS}
-    raises: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    learnt_of: dict[str, list[Importance]] = {kind: [] for kind in KINDS}
     for train, test in split:
         taught, asked = [images[index] for index in train], [images[index] for index in test]
         fold = "-".join(image.name for image in taught)
@@ -79,25 +79,29 @@ def compare(images: list[AnnotatedImage], split: list[tuple[np.ndarray, np.ndarr
                 importance = learn_importance(
                     taught, setting="paper", unit=how["unit"], masks=masks, state=state, **SHAPES
                 )
-                raises[kind].append(len(importance.steps))
+                learnt_of[kind].append(importance)
             found[kind].append(measure(asked, importance, taught))
-            print(kind, pool(found[kind][-1]).dice_overlapping, raises[kind][-1:], flush=True)
+            raises = "" if importance is None else f", {len(importance.steps)} raises"
+            print(f"{kind}: {pool(found[kind][-1]).dice_overlapping:.4f}{raises}", flush=True)
     rows = []
     for kind, scores in found.items():
         overall = pool([one for part in scores for one in part])
-        cells = [kind, f"{overall.dice_overlapping:.4f}", "", f"{overall.tpr:.3f}", ""]
+        cells = [kind, f"{overall.dice_overlapping:.4f}", "", f"{overall.tpr:.3f}", "", "", ""]
         if KINDS[kind] is not None:
             differences: dict[int, list[np.ndarray]] = defaultdict(list)
             for (_, test), learnt, plain in zip(split, scores, found["off (paper-L)"], strict=True):
                 for index, on, off in zip(test, learnt, plain, strict=True):
                     differences[groups[index]].append((on.dice - off.dice)[on.overlap_degree > 0])
             interval = bootstrap_interval([np.concatenate(values) for values in differences.values()])
-            cells[2], cells[4] = str(interval), f"{np.mean(raises[kind]):.0f}"
+            weighed = learnt_of[kind]
+            ended = sum(importance.ended == "nothing improves" for importance in weighed)
+            cells[2], cells[4] = str(interval), ", ".join(str(len(importance.steps)) for importance in weighed)
+            cells[5:] = [f"{max(importance.weights.max() for importance in weighed):g}", f"{ended} of {len(weighed)}"]
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 
 
-def learn_endless(taught: list[AnnotatedImage], asked: list[AnnotatedImage], seconds: float) -> str:
+def learn_endless(taught: list[AnnotatedImage], asked: list[AnnotatedImage], seconds: float, states: Path) -> str:
     """Sentence on a learning without any bound on the cycles; after some time it is stopped."""
     began, state = time.monotonic(), {"raises": 0, "cycle": 0}
 
@@ -108,7 +112,16 @@ def learn_endless(taught: list[AnnotatedImage], asked: list[AnnotatedImage], sec
             raise OutOfTimeError
 
     try:
-        ended = learn_importance(taught, setting="paper", unit="image", tries=10**9, cycles=None, log=count, **SHAPES)
+        ended = learn_importance(
+            taught,
+            setting="paper",
+            unit="image",
+            tries=10**9,
+            cycles=None,
+            log=count,
+            state=states / "endless.npz",
+            **SHAPES,
+        )
     except OutOfTimeError:
         return (
             f"Without any bound (fold of {sum(len(image.cells) for image in taught)} training cells, E of the image) "
@@ -119,15 +132,15 @@ def learn_endless(taught: list[AnnotatedImage], asked: list[AnnotatedImage], sec
     plain = pool(measure(asked, None, taught)).dice_overlapping
     return (
         f"Without any bound (fold of {sum(len(image.cells) for image in taught)} training cells, E of the image) the "
-        f"learning came to an end after {ended.cycles} cycles and {len(ended.steps)} raises, in "
-        f"{time.monotonic() - began:.0f} s; weights reach {ended.weights.max():g}. Dice of overlapping tested cells is "
-        f"{dice:.4f}, with equal weights {plain:.4f}."
+        f"learning came to an end after {ended.cycles} cycles and {len(ended.steps)} raises; weights reach "
+        f"{ended.weights.max():g}. Dice of overlapping tested cells is {dice:.4f}, with equal weights {plain:.4f}."
     )
 
 
-def learn_long(taught: list[AnnotatedImage]) -> str:
+def learn_long(taught: list[AnnotatedImage], states: Path) -> str:
     """Sentence on a learning by E of a clump over many cycles: whether raises become fewer."""
-    learnt = learn_importance(taught, setting="paper", unit="clump", cycles=CYCLES, **SHAPES)
+    state = states / "long.npz"
+    learnt = learn_importance(taught, setting="paper", unit="clump", cycles=CYCLES, state=state, **SHAPES)
     first = sum(step.cycle <= CYCLES // 2 for step in learnt.steps)
     return (
         f"By E of a clump, on the same fold, {len(learnt.weights)} whole cells: {len(learnt.steps)} raises in "
@@ -150,10 +163,12 @@ if __name__ == "__main__":
     every = folds(len(known), n_folds=5, rng=0, train="one", groups=groups)
     fewest, others = min(every, key=lambda fold: sum(len(known[index].cells) for index in fold[0]))
     text = ["### E of a clump or an image, true or found clumps, without a bound", ""]
-    text += ["| importance | Dice, overlapping cells | difference from off (95 % interval) | TPR | raises a fold |"]
-    text += ["|---|---|---|---|---|", *compare(known, every[-given.folds :], given.states), ""]
-    text += [learn_endless([known[i] for i in fewest], [known[i] for i in others], given.seconds), ""]
-    text += [learn_long([known[i] for i in fewest]), ""]
+    columns = ("importance", "Dice, overlapping cells", "difference from off (95 % interval)", "TPR")
+    columns += ("raises of each fold", "largest weight", "ended by itself")
+    text += [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    text += [*compare(known, every[-given.folds :], given.states), ""]
+    taught, asked = ([known[index] for index in part] for part in (fewest, others))
+    text += [learn_endless(taught, asked, given.seconds, given.states), "", learn_long(taught, given.states), ""]
     text += [
         f"Setting `paper`, {given.folds} of 5 folds, at most 2 cycles and 10 raises in a row. Measured by `python "
         f"benchmarks/importance_units.py --folds {given.folds} --seconds {given.seconds:g} --write` at commit "

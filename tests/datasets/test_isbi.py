@@ -325,3 +325,4 @@ def test_two_isbi2015_frames_show_the_same_cells(isbi2015_folder):
     agreement = dice.max(axis=1)[dice.max(axis=1) > 0.6]
     assert len(agreement) == 17
     assert np.median(agreement) == pytest.approx(0.96, abs=0.005)
+    assert agreement.min() == pytest.approx(0.81, abs=0.005)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from declump import Segmentation, measure
+from declump.datasets import isbi2014, isbi2015
 
 ANGLES = 2 * np.pi * np.arange(360) / 360
 
@@ -59,3 +63,15 @@ def test_nothing_is_said_of_no_cells_and_of_empty_ones() -> None:
     empty = Segmentation((20, 20), np.zeros((0, 2)), np.zeros((0, 360)), np.zeros(0, np.int64))
     assert empty.warnings == () and measure(empty).image["doubtful_cells"] == 0
     assert cells([(5, 5), (5, 5)], [np.zeros(360), np.zeros(360)]).warnings == ()
+
+
+@pytest.mark.data
+def test_of_the_true_cells_of_public_data_one_pair_is_doubtful(isbi2014_folder: Path, isbi2015_folder: Path) -> None:
+    # The count stands in docs/measurements.md.
+    count, named = 0, []
+    for image in chain(isbi2014.read(isbi2014_folder), isbi2015.read(isbi2015_folder)):
+        count += len(image.cells)
+        result = Segmentation.from_masks(image.cells, image.seeds, nuclei=image.nucleus_labels)
+        named += [(image.name, warning.kind, warning.cell) for warning in result.warnings]
+    assert count == 590
+    assert named == [("frame007", "twin", 46), ("frame007", "twin", 47)]

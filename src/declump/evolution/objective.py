@@ -191,6 +191,10 @@ class ClumpObjective:
         self._follow(radii)
         return self.terms.discrepancy.count_pixels()
 
+    def unexplained(self, state: ClumpState) -> int:
+        """Equation 2 at a state; not counted again where it is the energy itself."""
+        return self.hard_discrepancy(state.radii) if self.settings.alignment == "joint" else int(state.energy)
+
     def build_model(self, state: ClumpState) -> QuadraticModel:
         """Gauss-Newton model of the soft energy at a state."""
         outlines, derivatives = self._follow(state.radii), RadiusDerivatives.zeros(state.basis)

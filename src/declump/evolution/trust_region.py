@@ -87,7 +87,7 @@ def evolve_clump(
         evidence.check(len(clump.cells), clump.mask.shape)
     objective = ClumpObjective(clump, prior, settings, scale, evidence)
     state = objective.start()
-    history = [objective.hard_discrepancy(state.radii)]
+    history = [objective.unexplained(state)]
     region = start_region = np.sqrt(len(clump.cells))
     stopped: Stopped = "bound"
     if on_step:
@@ -115,7 +115,7 @@ def evolve_clump(
             stopped = "no decrease"
             break
         gain, state = state.energy - accepted.energy, accepted
-        history.append(objective.hard_discrepancy(state.radii))
+        history.append(objective.unexplained(state))
         if on_step:
             on_step(state.radii)
         if gain < settings.min_decrease * state.energy:

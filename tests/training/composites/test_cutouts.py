@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from declump.datasets import AnnotatedImage
+import numpy as np
+import pytest
+
+from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.datasets.marked import MarkedNuclei
 from declump.training.composites.cutouts import MARGIN, cut_cells, cut_others
 
@@ -48,3 +51,10 @@ def test_marks_may_be_a_mask() -> None:
     image[spot] = 90
     assert len(cut_others(MarkedNuclei("bare", image, np.empty((0, 2)), np.zeros(image.shape, np.int32)))) == 1
     assert not cut_others(MarkedNuclei("nucleus", image, np.array([[60.0, 60.0]]), spot.astype(np.int32)))
+
+
+@pytest.mark.data
+def test_cells_that_lie_free_in_public_data(isbi2014_folder: Path, isbi2015_folder: Path) -> None:
+    # The counts stand in docs/simulation.md.
+    assert sum(len(cut_cells(image)) for image in isbi2015.read(isbi2015_folder)) == 43
+    assert sum(len(cut_cells(image)) for image in isbi2014.read(isbi2014_folder)) == 22
