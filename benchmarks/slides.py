@@ -420,7 +420,8 @@ def time_stages(slide: Path, workers: int, planted: Path | None) -> str:
     """Seconds of each stage of a run, and what a million cells take on paper."""
     marks: list[tuple[str, float, float, float]] = []
 
-    def mark(stage: str, *_: object) -> None:
+    def mark(stage: str, done: int = 1, *_: object) -> None:
+        stage = "start-up" if stage == "regions" and not done else stage
         children = sum(map(read_seconds, find_children(os.getpid())))
         marks.append((stage, time.monotonic(), time.process_time(), children))
 
