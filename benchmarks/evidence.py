@@ -178,11 +178,10 @@ def cases_of(name: str, data: Path, models: Path) -> list[Case]:
     for regions in sorted(models.glob("regions-*.onnx")):
         rays = regions.with_name(regions.name.replace("regions", "rays"))
         judge = regions.with_name(regions.name.replace("regions", "judge"))
-        unseen = set(read_card(regions)["held out"])
-        if not judge.exists() or not set(read_card(judge)["held out"]) >= unseen:
-            sys.exit(f"{regions} needs a {judge.name} beside it that holds out the same images")
-        if not rays.exists() or set(read_card(rays)["held out"]) != unseen:
-            sys.exit(f"{regions} needs a {rays.name} beside it that holds out the same images")
+        unseen = set(read_card(regions)["held out"]) & {image.name for image in images}
+        for partner in (judge, rays):
+            if not partner.exists() or not set(read_card(partner)["held out"]) >= unseen:
+                sys.exit(f"{regions} needs a {partner.name} beside it that holds out the same images")
         prior = declump.learn_prior([image for image in images if image.name not in unseen])
         cases += [
             Case(image, prior, find_regions(image.image, model=regions, judge=judge), rays)
