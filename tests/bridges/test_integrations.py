@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -107,12 +108,17 @@ def test_the_rules_find_faults(results):
 def test_the_scripts_for_qupath_are_groovy(name):
     if shutil.which("groovy") is None:
         pytest.skip("groovy is not installed; make test-bridges runs this where it is")
+    java = shutil.which("java")
+    if java is None:
+        pytest.skip("groovy is installed, but no java")
     script = (
         "def unit = new org.codehaus.groovy.control.CompilationUnit(); "
         f"unit.addSource(new File('{INTEGRATIONS / 'qupath' / name}')); "
         "unit.compile(org.codehaus.groovy.control.Phases.CONVERSION)"
     )
-    done = subprocess.run(["groovy", "-e", script], capture_output=True, text=True, timeout=LIMIT)
+    # Debian's groovy looks for Java where only Debian's default package puts it.
+    home = {**os.environ, "JAVA_HOME": str(Path(java).resolve().parents[1])}
+    done = subprocess.run(["groovy", "-e", script], capture_output=True, text=True, timeout=LIMIT, env=home)
     assert done.returncode == 0, done.stderr
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
