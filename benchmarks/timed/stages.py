@@ -11,7 +11,7 @@ import declump
 class Evolution:
     """Mask and seeds in, outlines out, by the number of cells of the clump."""
 
-    params = (3, 10, 30)
+    params = (3, 10, 30, 100)
     param_names = ("cells",)
 
     def setup(self, cells: int) -> None:

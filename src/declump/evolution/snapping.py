@@ -1,4 +1,4 @@
-"""The last stroke: outlines snap to the edge of their clump where they lie next to it.
+"""Snapping: after the evolution, outlines move to the edge of their clump where they lie next to it.
 
 The hypothesis set has a few dozen modes, which is right for what is hidden and too coarse for what is seen. An edge of
 the clump that no other cell explains is the outline of the cell that nearly reaches it.
