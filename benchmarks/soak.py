@@ -78,7 +78,7 @@ def watched(place: Path, given: argparse.Namespace) -> tuple[Watch, list[dict[st
                 watch.look(process.pid)
                 time.sleep(1.0 if given.images > 100 else 0.1)
                 if time.monotonic() > until:
-                    process.send_signal(signal.SIGINT)
+                    process.send_signal(signal.SIGTERM)  # of a background job SIGINT may be ignored
                     until = math.inf
         printed.seek(0)
         return watch, [json.loads(line) for line in printed]
@@ -127,7 +127,11 @@ def main() -> None:
     print(text)
     if given.write:
         how = f"`python benchmarks/soak.py --images {given.images} --regions {given.regions}`"
-        replace_part(PAGE, PART, f"{text}\n\n{how} at {', '.join(seen.commits)}.")
+        replace_part(
+            PAGE,
+            PART,
+            f"{text}\n\n{how} at {', '.join(seen.commits)}{'' if seen.done == given.images else ', interrupted'}.",
+        )
     lost = seen.failed or (seen.done != given.images and given.minutes == math.inf)
     if lost or not flat:
         sys.exit("images were lost" if lost else "memory grows")
