@@ -134,7 +134,7 @@ compare-speed: $(SPEED)/.ready
 reliability: $(READY)
 	$(BIN)/python benchmarks/fuzz.py --cases 100000 --state .fuzz.json --write
 	$(BIN)/python benchmarks/kills.py --kills 100 --state .kills.json --write
-	$(BIN)/python benchmarks/soak.py --images 10000 --write
+	$(BIN)/python benchmarks/soak.py --images 10000 --state .soak.json --write
 
 # All that docs/slides.md measures: hours on a machine that does nothing else; interrupted, the long ones go on.
 SLIDES ?= /tmp/declump-slides

@@ -26,6 +26,10 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     assert {line.replace(" ", "") for line in lines} - {"python>=3.11"} == set(PROJECT["project"]["dependencies"])
 
 
+def test_formats_without_heavy_libraries_are_written_by_the_default_installation() -> None:
+    assert any(entry.startswith("roifile") for entry in PROJECT["project"]["dependencies"])
+
+
 def test_lowest_versions_are_those_of_the_lowest_constraints() -> None:
     constraints = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8")
     for requirement in PROJECT["project"]["dependencies"]:

@@ -244,6 +244,15 @@ def test_train_prior(here: Callable[..., tuple[int, str, str]], sample: Path, tm
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("network", ["regions", "rays", "judge"])
+def test_a_start_that_is_missing_is_said_before_anything_is_read(
+    network: str, here: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    words = ("-o", tmp_path / "own.onnx", "--start", tmp_path / "none.onnx")
+    code, out, error = here("train", network, tmp_path / "nowhere", *words)
+    assert (code, out) == (1, "") and "none.onnx to begin with" in error
+
+
 def test_demo(tmp_path: Path, here: Callable[..., tuple[int, str, str]]) -> None:
     ended = run("demo", "-o", "demo", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -134,9 +134,13 @@ def test_errors_are_one_sentence_and_leave_nothing(
     empty = tmp_path / "empty"
     empty.mkdir()
     Image.new("L", (9, 9)).save(tmp_path / "colour.tif")
+    for name in ("notes.txt", "frame.svs"):
+        (tmp_path / name).write_text("no image")
     for arguments, word in (
         ((tmp_path / "nowhere.png",), "no file"),
         ((tmp_path / "*.gif",), "holds no image"),
+        ((tmp_path / "notes.txt", folder / "colour.png"), "notes.txt is no image that declump reads"),
+        ((tmp_path / "frame.svs",), "give it to 'declump slide'"),
         ((empty,), "holds no image"),
         ((folder / "colour.png", "--format", "csv,bmp"), "no format 'bmp'; the formats are masks, contours, csv"),
         ((folder / "colour.png", "--regions", tmp_path / "none.onnx"), "no region model"),

@@ -71,6 +71,15 @@ def test_cells_are_given_as_they_were_found(results: Path) -> None:
     assert len(first["nucleus"]) == 1
 
 
+def test_the_page_shows_confident_cells_first_if_asked_and_holds_all(results: Path) -> None:
+    every = block(text(write_report(results)), "cells-data")
+    ended = CliRunner().invoke(app, ["report", str(results), "--min-confidence", "0.5"])
+    assert ended.exit_code == 0, ended.output
+    chosen = block(text(results / "report.html"), "cells-data")
+    assert every["filter"] is None and chosen["filter"] == {"name": "confidence", "least": 0.5}
+    assert chosen["images"] == every["images"]
+
+
 def test_the_same_results_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
     first = write_report(results).read_bytes()
     assert write_report(results).read_bytes() == first

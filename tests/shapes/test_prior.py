@@ -337,3 +337,15 @@ def test_the_default_prior_describes_cervical_cells():
 def test_shapes_without_rays_are_refused():
     with pytest.raises(ValueError, match="shape examples are"):
         ShapePrior.fit(np.empty((5, 0)))
+
+
+def test_a_prior_is_read_once_until_its_file_changes(tmp_path, monkeypatch):
+    path, model = tmp_path / "prior.npz", prior()
+    model.save(path)
+    first = ShapePrior.load(path)
+    monkeypatch.setattr(np, "load", lambda *_args, **_options: pytest.fail("the file was read again"))
+    first.mean[:] = 1  # what was given away is not what is kept
+    assert np.array_equal(ShapePrior.load(path).mean, model.mean)
+    monkeypatch.undo()
+    replace(model, mean=2 * model.mean).save(path)
+    assert np.array_equal(ShapePrior.load(path).mean, 2 * model.mean)

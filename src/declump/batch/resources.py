@@ -44,7 +44,7 @@ def check_memory(path: Path, shape: tuple[int, int], free: int | None, *, planes
     if free is not None and needed > free:
         raise ValueError(
             f"{path} has {shape[0]} x {shape[1]} pixels, for which about {needed / 2**30:.1f} GB of memory are needed, "
-            f"and {free / 2**30:.1f} GB are free; segment fewer images at a time, or divide it"
+            f"and {free / 2**30:.1f} GB are free; segment fewer images at a time, or use 'declump slide'"
         )
 
 

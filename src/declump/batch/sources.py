@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from declump._files import DRAFTS
 from declump.errors import printable
+from declump.images.decoding import find_format
 from declump.images.stacks import Page
 from declump.io import ENDINGS, list_images
 
@@ -19,6 +20,8 @@ OTHER_ENDINGS = (
     ".qptiff", ".scn", ".svs", ".vsi",
 )  # fmt: skip
 """Of images that are not read: to be passed over with a word, not in silence."""
+SLIDE_ENDINGS = (".mrxs", ".ndpi", ".scn", ".svs")
+"""Of those, what ``declump slide`` reads."""
 LONGEST = 255
 """Bytes of the name of a file or folder, on all usual disks."""
 RUN_FILE, IMAGES_FILE, COCO_FILE = "run.json", "images.csv", "coco.json"
@@ -128,8 +131,7 @@ def _told_apart(source: Source, namesakes: Sequence[Source]) -> Source:
 def _named(given: str | Path, barred: Path | None, note: Callable[[str], None]) -> Iterator[tuple[Path, str]]:
     path = Path(given)
     if path.is_file():
-        if path.suffix.lower() in OTHER_ENDINGS:
-            raise ValueError(f"{path} has a format that is not read ({path.suffix}); save it as PNG or TIFF")
+        _check_format(path)
         yield path, _stem(Path(path.name))
         return
     pattern = glob.has_magic(str(given)) and not path.exists()
@@ -153,6 +155,17 @@ def _named(given: str | Path, barred: Path | None, note: Callable[[str], None]) 
         )
     for image in images:
         yield image, _stem(image.relative_to(base))
+
+
+def _check_format(path: Path) -> None:
+    """Refuse a file that was named itself if its format is not read; without a usual ending its content tells."""
+    ending = path.suffix.lower()
+    if ending in SLIDE_ENDINGS:
+        raise ValueError(f"{path} has a format that is not read at once ({path.suffix}); give it to 'declump slide'")
+    if ending in OTHER_ENDINGS:
+        raise ValueError(f"{path} has a format that is not read ({path.suffix}); save it as PNG or TIFF")
+    if ending not in ENDINGS:
+        find_format(path)
 
 
 def _stem(path: Path) -> str:

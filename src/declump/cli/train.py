@@ -303,6 +303,8 @@ def _follow(
         checkpoint = out.with_name(f"{out.stem}-training.zip")
         with say_when_interrupted(describe):
             begin = None if start is None else model_path(start, shipped)
+            if begin is not None and not begin.is_file():
+                raise FileNotFoundError(f"there is no network at {begin} to begin with; give a model, or 'default'")
             yield declump.training.Schedule(steps, size, seed, begin, checkpoint, show)
 
 

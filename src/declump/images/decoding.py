@@ -45,6 +45,7 @@ _TURNS: dict[int, Callable[[NDArray[Any]], NDArray[Any]]] = {
 """How pixels are laid out again that a camera stored turned or mirrored, by the number that EXIF and TIFF give it."""
 MAX_PIXELS = 178_000_000
 """Of an image in a file: more would not fit into the memory of most machines, and Pillow refuses it, too."""
+_PARTS = "divide it, or find its cells by 'declump slide', which reads a TIFF in parts"
 _ORIENTATION, _SIDEWAYS = 274, (5, 6, 7, 8)
 """Number of the tag that says how an image is stored, and its values where rows are columns."""
 _KEPT_MODES = ("1", "L", "LA", "I", "I;16", "I;16B", "F", "RGB", "RGBA")
@@ -340,14 +341,14 @@ def _open_with_pillow(path: Path, name: str) -> Iterator[Any]:
                 _check_pixels(path, file.height, file.width)
                 yield file
         except Image.DecompressionBombError as error:
-            raise _RefusedError(f"{path} has more pixels than can be read at once ({error}); divide it") from error
+            raise _RefusedError(f"{path} has more pixels than can be read at once ({error}); {_PARTS}") from error
 
 
 def _check_pixels(path: Path, height: int, width: int) -> None:
     if height * width > MAX_PIXELS:
         raise _RefusedError(
             f"{path} has {height} x {width} pixels, more than the {MAX_PIXELS // 10**6} million that are read at once; "
-            "divide it"
+            + _PARTS
         )
 
 

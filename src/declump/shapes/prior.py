@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from declump._files import atomic_file
+from declump._files import atomic_file, file_digest
 from declump.errors import BROKEN, reason_of
 from declump.shapes.contours import MIN_RAYS
 from declump.shapes.examples import ShapeExamples
@@ -195,17 +197,23 @@ class ShapePrior:
             names = ", ".join(map(repr, NAMES))
             raise FileNotFoundError(f"there is no prior at {path}: give the path of an .npz file, or one of {names}")
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                mean, modes, variances = arrays["mean"], arrays["modes"], arrays["variances"]
-                card = json.loads(arrays["card"].tobytes())
-                reach = None
-                if "reach" in arrays:
-                    spread, intercept, *weights = arrays["reach"]
-                    reach = ReachModel(np.array(weights), float(intercept), float(spread))
-                examples = arrays.get("examples")
-            return cls(mean, modes, variances, reach, card, examples)
+            kept = _read(path, file_digest(path))
         except (*BROKEN, OSError) as error:
             raise ValueError(f"{path} is not a prior that declump wrote ({reason_of(error)})") from error
+        return copy.deepcopy(kept)  # whoever asked for it may change it
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _content: str) -> ShapePrior:
+    """Read the file of a prior; once, as long as what is in it stays the same."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        mean, modes, variances = arrays["mean"], arrays["modes"], arrays["variances"]
+        card = json.loads(arrays["card"].tobytes())
+        reach = None
+        if "reach" in arrays:
+            spread, intercept, *weights = arrays["reach"]
+            reach = ReachModel(np.array(weights), float(intercept), float(spread))
+        return ShapePrior(mean, modes, variances, reach, card, arrays.get("examples"))
 
 
 def add_turned_copies(radii: ArrayLike, turns: int = 12) -> NDArray[np.float64]:
