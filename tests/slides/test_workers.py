@@ -86,3 +86,11 @@ def test_a_scheduler_that_is_gone_is_told_of(scheduler: tuple[subprocess.Popen[b
             do_all(client, time.sleep, [(0.05,) for _ in range(200)], end)
     with pytest.raises(ValueError, match="no Dask scheduler"):
         check_cluster("tcp://127.0.0.1:1", dashboard=False)
+
+
+def test_the_environment_of_the_caller_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    before = dict(os.environ)
+    with open_cluster(1) as client:
+        assert client.submit(os.environ.get, "OMP_NUM_THREADS").result() == "1"
+    assert dict(os.environ) == before

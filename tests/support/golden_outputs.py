@@ -291,7 +291,8 @@ def networks() -> Iterator[tuple[str, Any]]:
 
 def command(folder: Path, *arguments: str) -> None:
     """Run a command; what torch rounds depends on the number of its threads, so that is always the same."""
-    words, surroundings = [sys.executable, "-m", "declump.cli", *arguments], {**os.environ, "OMP_NUM_THREADS": "2"}
+    words = [sys.executable, "-m", "declump.cli", *arguments]
+    surroundings = {**os.environ, "OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     subprocess.run(words, cwd=folder, check=True, capture_output=True, timeout=300, env=surroundings)
 
 

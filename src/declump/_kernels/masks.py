@@ -15,7 +15,7 @@ def grow_diamond(mask: Mask, width: int) -> Mask:
     Twin of :func:`scipy.ndimage.binary_dilation` with ``iterations``: two sweeps over the distances by steps.
     """
     height, across = mask.shape
-    far = height + across
+    far = height + across + width + 1
     steps = np.empty((height, across), np.int32)
     for row in range(height):
         for column in range(across):

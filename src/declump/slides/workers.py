@@ -22,6 +22,23 @@ _ONE_THREAD = dict.fromkeys((THREADS, "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
 
 
 @contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Have processes that start meanwhile compute in one thread each, unless the user said otherwise.
+
+    Afterwards the environment is as it was; what Dask itself puts into it for its workers is taken out, too.
+    """
+    before = dict(os.environ)
+    for name, value in _ONE_THREAD.items():
+        os.environ.setdefault(name, value)
+    try:
+        yield
+    finally:
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)
+
+
+@contextmanager
 def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool = False) -> Iterator[Any]:
     """Give a Dask client.
 
@@ -60,9 +77,8 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
             with client:
                 yield client
             return
-        for name, value in _ONE_THREAD.items():
-            os.environ.setdefault(name, value)
         with (
+            _one_thread_each(),
             distributed.LocalCluster(
                 n_workers=max(workers, 1),
                 threads_per_worker=1,
