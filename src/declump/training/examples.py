@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
+from declump.records.regions import Regions
 from declump.training.composites.compose import Stock
 
 E = TypeVar("E")
@@ -20,6 +21,7 @@ def divide_examples(
     teach: Callable[[Image], E | None],
     measure: Callable[[AnnotatedImage], E],
     composites: int = 0,
+    find: Callable[[MarkedNuclei], Regions] | None = None,
     seed: int = 0,
 ) -> tuple[list[list[E]], list[E]]:
     """Make examples of annotated images.
@@ -31,9 +33,11 @@ def divide_examples(
         Names of images that teach nothing.
     teach, measure : callable
         Make an example that teaches, or one that is only measured on, of an image. Images that have nothing to teach
-        give None; they still give leukocytes and debris to composites. Only annotated images are measured on.
+        give None; they still give leukocytes and debris, and lone cells, to composites. Only annotated images are measured on.
     composites : int
         Number of composites of the images that teach (:mod:`declump.training.composites`): a group more.
+    find : callable, optional
+        Finds the regions of an image with marked nuclei, so that its lone cells are laid onto composites, too.
     seed : int
         What the composites follow from.
 
@@ -63,7 +67,8 @@ def divide_examples(
             example = teach(image)
             group += [] if example is None else [example]
             if composites:
-                stock.add(image)
+                found = find(image) if find is not None and isinstance(image, MarkedNuclei) else None
+                stock.add(image, found)
         groups.append(group)
     check_held_out(held_out, kept_out)
     if composites:

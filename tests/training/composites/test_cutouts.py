@@ -7,7 +7,8 @@ import pytest
 
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.datasets.marked import MarkedNuclei
-from declump.training.composites.cutouts import MARGIN, cut_cells, cut_others
+from declump.records.regions import Regions
+from declump.training.composites.cutouts import MARGIN, cut_cells, cut_lone_cells, cut_others
 
 
 def disc(shape: tuple[int, int], row: float, column: float, radius: float) -> np.ndarray:
@@ -33,6 +34,26 @@ def test_only_a_whole_cell_that_lies_free_is_cut_out() -> None:
     middle = cut.light[inner]
     assert abs(np.median(middle) - 0.8) < 0.01 and abs(cut.light[cut.nucleus].min() - 0.4) < 0.01
     assert (cut.light[0] > 0.99).all() and cut.cell.shape == (59 + 2 * MARGIN, 59 + 2 * MARGIN)
+
+
+def test_a_clump_with_one_marked_nucleus_is_a_whole_cell() -> None:
+    image = drawn()
+    marked = MarkedNuclei("marked", image.image, image.seeds)
+    regions = Regions(image.clump, image.nucleus_labels, layers=image.cells.sum(axis=0).astype(np.float32))
+    (cut,) = cut_lone_cells(marked, regions)
+    (drawn_one,) = cut_cells(image)
+    assert (cut.cell == drawn_one.cell).all() and (cut.nucleus == drawn_one.nucleus).all()
+    assert np.allclose(cut.light, drawn_one.light)
+
+
+def test_a_clump_with_an_unmarked_cell_is_none() -> None:
+    image = drawn()
+    # Of the two cells that overlap one was not marked; the clump is no convex shape, or a network sees two layers.
+    marked = MarkedNuclei("marked", image.image, image.seeds[1:2])
+    layers = np.where(image.clump, 1.5, 0).astype(np.float32)
+    assert not cut_lone_cells(marked, Regions(image.clump, image.nucleus_labels, layers=layers))
+    nobody = MarkedNuclei("nobody", image.image, np.empty((0, 2)))
+    assert not cut_lone_cells(nobody, Regions(image.clump, image.nucleus_labels))
 
 
 def test_dark_spots_without_a_mark_are_cut_out_and_nuclei_are_not() -> None:

@@ -12,8 +12,9 @@ from scipy import ndimage
 
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
+from declump.records.regions import Regions
 from declump.training.composites.colouring import colour_cells
-from declump.training.composites.cutouts import CutOut, Floats, cut_cells, cut_others
+from declump.training.composites.cutouts import CutOut, Floats, cut_cells, cut_lone_cells, cut_others
 from declump.training.composites.pasting import Laid, lay, transform
 
 CROP = 448
@@ -44,13 +45,14 @@ class Stock:
     others: list[CutOut] = field(default_factory=list)
     frames: list[AnnotatedImage] = field(default_factory=list)
 
-    def add(self, image: AnnotatedImage | MarkedNuclei) -> None:
-        """Take from an image all that can be used of it."""
+    def add(self, image: AnnotatedImage | MarkedNuclei, regions: Regions | None = None) -> None:
+        """Take from an image all that can be used of it; of one with marked nuclei cells only if its regions are given."""
         if isinstance(image, AnnotatedImage):
             self.cells.extend(cut_cells(image))
             self.frames.append(image)
             self.others.extend(cut_others(MarkedNuclei.from_cells(image)))
         else:
+            self.cells.extend(cut_lone_cells(image, regions) if regions is not None else [])
             self.others.extend(cut_others(image))
 
     def compose(self, count: int, seed: int) -> Iterator[AnnotatedImage]:

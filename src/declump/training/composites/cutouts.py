@@ -15,6 +15,7 @@ from scipy import ndimage
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
 from declump.models import NUCLEUS_DIAMETER
+from declump.records.regions import Regions
 from declump.regions.channels import BACKGROUND_PERCENTILE, to_channels
 
 Floats = NDArray[np.float32]
@@ -26,6 +27,13 @@ MAX_COVERED = 0.06
 """A cell lies free if other cells cover at most this share of it."""
 MIN_CONTRAST = 0.1
 """A cell that lets through more than all but this share of the light of what surrounds it has no visible outline."""
+
+MIN_CELL = 4.0
+"""Least area of a cell that was found and not drawn, in areas of a nucleus."""
+SOLID = 0.88
+"""Least share of its convex hull that such a cell fills: two that overlap fill less."""
+MAX_LAYERS = 1.25
+"""Largest number of cells, in the mean over its pixels, that a network may see in it."""
 
 AROUND = 2.5
 """A dark spot is dark against what surrounds it this many diameters of a nucleus wide."""
@@ -65,7 +73,6 @@ class CutOut:
 def cut_cells(image: AnnotatedImage) -> list[CutOut]:
     """Cut out the cells of an annotated image that lie free, whole and with their nucleus in it."""
     pixels = _as_colour(image.image)
-    background = background_of(pixels)
     layers = image.cells.sum(axis=0)
     cuts = []
     for number, (cell, box) in enumerate(zip(image.cells, _boxes(image.cells), strict=True), start=1):
@@ -73,18 +80,54 @@ def cut_cells(image: AnnotatedImage) -> list[CutOut]:
         if window is None:
             continue
         own, nucleus = cell[window], image.nucleus_labels[window] == number
-        if not nucleus.any() or (layers[window][own] > 1).mean() > MAX_COVERED:
+        if nucleus.any() and (layers[window][own] > 1).mean() <= MAX_COVERED:
+            cuts.append(_cut_cell(pixels, window, own, nucleus, layers[window] == 0))
+    return [cut for cut in cuts if cut is not None]
+
+
+def cut_lone_cells(image: MarkedNuclei, regions: Regions) -> list[CutOut]:
+    """Cut out the cells of an image with marked nuclei that are alone in their clump: such a clump is a whole cell.
+
+    Parameters
+    ----------
+    image : MarkedNuclei
+    regions : Regions
+        What was found in it: the outlines of clumps and nuclei, which nobody drew.
+    """
+    from skimage.measure import regionprops
+
+    pixels = _as_colour(image.image)
+    clumps, _ = ndimage.label(ndimage.binary_fill_holes(regions.clump), np.ones((3, 3)))
+    places = tuple(np.rint(image.points).astype(int).T)
+    marks = np.bincount(clumps[places], minlength=int(clumps.max()) + 1)
+    nucleus_of = dict(zip(clumps[places].tolist(), regions.nuclei[places].tolist(), strict=True))
+    usual = np.pi * NUCLEUS_DIAMETER**2 / 4
+    cuts = []
+    for piece in regionprops(clumps):
+        box = (slice(piece.bbox[0], piece.bbox[2]), slice(piece.bbox[1], piece.bbox[3]))
+        window = _widen(box, MARGIN, clumps.shape)
+        number = nucleus_of.get(piece.label, 0)
+        if window is None or marks[piece.label] != 1 or number == 0:
             continue
-        near = ndimage.binary_dilation(own, iterations=3)
-        beside = ndimage.binary_dilation(own, iterations=MARGIN) & ~near & (layers[window] == 0)
-        if not beside.any():
-            continue
-        around = np.median(pixels[window][beside], axis=0)
-        inner = np.median(pixels[window][own & ~nucleus], axis=0)
-        if inner.mean() > (1 - MIN_CONTRAST) * around.mean() or around.mean() < 0.8 * background.mean():
-            continue
-        cuts.append(CutOut(_fade(pixels[window] / around, own, 1.0), own, nucleus))
-    return cuts
+        own = clumps[window] == piece.label
+        crowded = regions.layers is not None and regions.layers[window][own].mean() > MAX_LAYERS
+        if piece.area >= MIN_CELL * usual and piece.solidity >= SOLID and not crowded:
+            nucleus = (regions.nuclei[window] == number) & own
+            cuts.append(_cut_cell(pixels, window, own, nucleus, ~regions.clump[window]))
+    return [cut for cut in cuts if cut is not None]
+
+
+def _cut_cell(pixels: Floats, window: tuple[slice, slice], own: Masks, nucleus: Masks, empty: Masks) -> CutOut | None:
+    """Cut out a cell (h, w) of a window, or None where it does not stand out against what is empty round it."""
+    near = ndimage.binary_dilation(own, iterations=3)
+    beside = ndimage.binary_dilation(own, iterations=MARGIN) & ~near & empty
+    if not beside.any():
+        return None
+    around = np.median(pixels[window][beside], axis=0)
+    inner = np.median(pixels[window][own & ~nucleus], axis=0)
+    if inner.mean() > (1 - MIN_CONTRAST) * around.mean() or around.mean() < 0.8 * background_of(pixels).mean():
+        return None
+    return CutOut(_fade(pixels[window] / around, own, 1.0), own, nucleus)
 
 
 def cut_others(image: MarkedNuclei) -> list[CutOut]:

@@ -9,6 +9,7 @@ from typing import Any
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
 from declump.models import model_path, read_card
+from declump.records.regions import Regions
 from declump.regions.find import find_regions
 from declump.simulate import Smear
 from declump.training.card import describe_training
@@ -42,8 +43,8 @@ def train_ray_model(
     Parameters
     ----------
     folders : iterable of iterables of AnnotatedImage or MarkedNuclei
-        Each counts alike, whatever its number of images. Those with marked nuclei only give leukocytes and debris to
-        the composites.
+        Each counts alike, whatever its number of images. Those with marked nuclei only give lone cells, leukocytes and
+        debris to the composites.
     path : Path
         The ``.onnx`` file; its folder is made.
     schedule : Schedule
@@ -77,15 +78,16 @@ def train_ray_model(
     models = [model_path(model, "regions.onnx") for model in regions]
     unseen = [set(read_card(model).get("held out", [])) for model in models]
 
-    def teach(image: AnnotatedImage | MarkedNuclei) -> RayExample | None:
-        if isinstance(image, MarkedNuclei):
-            return None
+    def find(image: AnnotatedImage | MarkedNuclei) -> Regions:
         fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
         # By rules: a judge that has seen the image would show the network fewer false nuclei than it will meet.
-        return make_example(image, [find_regions(image.image, model=fair, judge="none")])
+        return find_regions(image.image, model=fair, judge="none")
+
+    def teach(image: AnnotatedImage | MarkedNuclei) -> RayExample | None:
+        return make_example(image, [find(image)]) if isinstance(image, AnnotatedImage) else None
 
     groups, measured = divide_examples(
-        folders, held_out, teach=teach, measure=make_example, composites=composites, seed=schedule.seed
+        folders, held_out, teach=teach, measure=make_example, composites=composites, find=find, seed=schedule.seed
     )
     measured += [make_example(image) for image in validation]
     groups += [simulate_examples(simulated, schedule.seed, models[0])] if simulated else []
