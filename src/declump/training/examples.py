@@ -33,7 +33,8 @@ def divide_examples(
         Names of images that teach nothing.
     teach, measure : callable
         Make an example that teaches, or one that is only measured on, of an image. Images that have nothing to teach
-        give None; they still give leukocytes and debris, and lone cells, to composites. Only annotated images are measured on.
+        give None; they still give lone cells, leukocytes and debris to composites. Only annotated images are measured
+        on.
     composites : int
         Number of composites of the images that teach (:mod:`declump.training.composites`): a group more.
     find : callable, optional

@@ -46,7 +46,7 @@ class Stock:
     frames: list[AnnotatedImage] = field(default_factory=list)
 
     def add(self, image: AnnotatedImage | MarkedNuclei, regions: Regions | None = None) -> None:
-        """Take from an image all that can be used of it; of one with marked nuclei cells only if its regions are given."""
+        """Take from an image all that can be used of it; cells of one with marked nuclei need its regions."""
         if isinstance(image, AnnotatedImage):
             self.cells.extend(cut_cells(image))
             self.frames.append(image)
