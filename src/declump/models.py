@@ -29,6 +29,9 @@ ARCHITECTURE_ENTRY = "architecture"
 """Entry of a card: which region network it is; a card without it means declump's own."""
 ORIGINAL_ENTRY = "8 bits of"
 """Entry of a card of a network in 8 bits: digest of the file that it was made of."""
+REACH_ENTRY = "receptive field"
+"""Entry of a card of a region network in 8 bits: from how far the border of an image changes its answers, in pixels.
+Measured before the numbers were rounded, which may hide how far it sees."""
 PUBLISHED = "paper"
 """Architecture of the network that the paper describes, which answers with classes alone."""
 

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 from skimage.measure import regionprops
 
-from declump._kernels import convex_area, grow_diamond
+from declump._kernels import convex_area, fill_holes, grow_diamond, inner_rim
 
 MASKS = st.tuples(st.integers(1, 14), st.integers(1, 14)).flatmap(lambda shape: arrays(np.bool_, shape))
 
@@ -33,3 +33,15 @@ def test_the_hull_of_smooth_pieces_has_the_area_that_scikit_image_counts() -> No
 @given(MASKS, st.integers(1, 9))
 def test_a_mask_grows_as_scipy_dilates_it(mask: np.ndarray, width: int) -> None:
     np.testing.assert_array_equal(grow_diamond(mask, width), ndimage.binary_dilation(mask, iterations=width))
+
+
+@settings(max_examples=200, deadline=None)
+@given(MASKS)
+def test_holes_are_filled_as_scipy_does(mask: np.ndarray) -> None:
+    np.testing.assert_array_equal(fill_holes(mask), ndimage.binary_fill_holes(mask))
+
+
+@settings(max_examples=100, deadline=None)
+@given(MASKS)
+def test_the_rim_is_what_an_erosion_takes(mask: np.ndarray) -> None:
+    np.testing.assert_array_equal(inner_rim(mask), mask & ~ndimage.binary_erosion(mask))

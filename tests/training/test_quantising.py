@@ -15,9 +15,10 @@ from declump import simulate
 from declump._files import file_digest
 from declump.cli.train import app
 from declump.evidence.windows import View, prepare_surroundings, sample_window
-from declump.models import ORIGINAL_ENTRY, model_path, open_model, read_card
+from declump.models import ORIGINAL_ENTRY, REACH_ENTRY, model_path, open_model, read_card
 from declump.regions.channels import to_channels
 from declump.regions.inference import open_region_model, region_maps
+from declump.regions.lattice import find_receptive_field
 from declump.training import quantise, quantising
 
 SMEAR = simulate.smear((256, 256), cells=6, overlap=0.4, stain="pap", rng=11)
@@ -43,7 +44,11 @@ def test_what_is_shipped_was_made_of_the_network_beside_it() -> None:
 def test_it_is_small_and_made_once(regions: Path, tmp_path: Path) -> None:
     whole = model_path("default", "regions.onnx")
     assert regions.stat().st_size < 0.4 * whole.stat().st_size
-    assert read_card(regions) == {**read_card(whole), ORIGINAL_ENTRY: file_digest(whole)}
+    card = read_card(regions)
+    assert card[REACH_ENTRY] == find_receptive_field(open_region_model(regions)) == find_receptive_field(
+        open_region_model("default")
+    )
+    assert card == {**read_card(whole), ORIGINAL_ENTRY: file_digest(whole), REACH_ENTRY: card[REACH_ENTRY]}
     with pytest.raises(ValueError, match="8 bits already"):
         quantise(regions, tmp_path / "twice.onnx")
     assert not any(tmp_path.iterdir())

@@ -9,7 +9,7 @@ Shapes are written in these letters: N cells of a clump, K rays, P parameters a 
 
 from declump._kernels.discrepancy import gather_discrepancy, look_at_bands, move_interiors, sum_discrepancies
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
-from declump._kernels.masks import convex_area, grow_diamond
+from declump._kernels.masks import convex_area, fill_holes, grow_diamond, inner_rim
 from declump._kernels.peaks import outstanding_peaks
 from declump._kernels.poses import pose, pose_cells
 from declump._kernels.projection import own_blocks, shared_blocks
@@ -25,10 +25,12 @@ __all__ = [
     "count_layers",
     "factorise",
     "fill_contour",
+    "fill_holes",
     "first_exits",
     "gather_discrepancy",
     "gather_layers",
     "grow_diamond",
+    "inner_rim",
     "largest_copy",
     "layer_misfit",
     "look_at_bands",

@@ -1,4 +1,4 @@
-"""Small masks grown, and measured against their convex hulls."""
+"""Small masks grown, filled, and measured against their convex hulls."""
 
 from __future__ import annotations
 
@@ -36,6 +36,56 @@ def grow_diamond(mask: Mask, width: int) -> Mask:
             steps[row, column] = step
             grown[row, column] = step <= width
     return grown
+
+
+@compiled
+def fill_holes(mask: Mask) -> Mask:
+    """A mask (H, W) with all that it surrounds, sides being neighbours.
+
+    Twin of :func:`scipy.ndimage.binary_fill_holes`: what no way leads to from the border is filled.
+    """
+    height, width = mask.shape
+    filled = np.ones((height, width), np.bool_)
+    waiting = np.empty(height * width, np.int64)
+    count = 0
+    for row in range(height):
+        for column in range(width):
+            if (row in (0, height - 1) or column in (0, width - 1)) and not mask[row, column]:
+                filled[row, column] = False
+                waiting[count] = row * width + column
+                count += 1
+    while count:
+        count -= 1
+        row, column = waiting[count] // width, waiting[count] % width
+        for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+            near, beside = row + down, column + right
+            if 0 <= near < height and 0 <= beside < width and filled[near, beside] and not mask[near, beside]:
+                filled[near, beside] = False
+                waiting[count] = near * width + beside
+                count += 1
+    return filled
+
+
+@compiled
+def inner_rim(mask: Mask) -> Mask:
+    """Pixels (H, W) of a mask beside one that is not in it, by a side, or beside the border.
+
+    Twin of ``mask & ~scipy.ndimage.binary_erosion(mask)``.
+    """
+    height, width = mask.shape
+    rim = np.zeros((height, width), np.bool_)
+    for row in range(height):
+        for column in range(width):
+            if mask[row, column]:
+                inside = 0 < row < height - 1 and 0 < column < width - 1
+                rim[row, column] = not (
+                    inside
+                    and mask[row - 1, column]
+                    and mask[row + 1, column]
+                    and mask[row, column - 1]
+                    and mask[row, column + 1]
+                )
+    return rim
 
 
 @compiled

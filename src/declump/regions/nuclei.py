@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from declump._kernels import convex_area, grow_diamond, outstanding_peaks
+from declump._kernels import convex_area, fill_holes, grow_diamond, outstanding_peaks
 from declump.seeds.distance import basins, deepest_places, depths
 
 SMOOTHING = 0.08
@@ -278,7 +278,9 @@ def _flood(nearness: NDArray[np.float32], peaks: NDArray[np.bool_], blot: NDArra
     markers, count = ndimage.label(peaks, np.ones((3, 3)))
     if count > 1:
         return np.asarray(watershed(-nearness, markers, mask=blot), dtype=np.int32)
-    pieces, _ = ndimage.label(blot)
+    pieces, count = ndimage.label(blot)
+    if count == 1:
+        return np.asarray(pieces, dtype=np.int32)
     return np.isin(pieces, pieces[peaks]).astype(np.int32)
 
 
@@ -294,7 +296,7 @@ def _outline_parts(parts: NDArray[np.int32], likely: NDArray[np.float32]) -> lis
         largest = core == np.bincount(core.ravel())[1:].argmax() + 1
         # A blot may be a pile across the image: only the box of the piece is looked at.
         (box,) = ndimage.find_objects(largest.astype(np.uint8))
-        found.append(_Part(place, surest, box, ndimage.binary_fill_holes(largest[box])))
+        found.append(_Part(place, surest, box, fill_holes(largest[box])))
     return found
 
 
@@ -312,7 +314,8 @@ def _parts_of(labels: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
 
 def find_peaks(centre_map: NDArray[np.float32], rules: NucleusRules) -> NDArray[np.bool_]:
     """Where (H, W) the nearness has peaks that are high enough and stand out from what lies between them."""
-    steps = np.pad(np.round(centre_map * 255).astype(np.uint8), 1)
+    steps = np.zeros((centre_map.shape[0] + 2, centre_map.shape[1] + 2), np.uint8)
+    np.rint(centre_map * 255, out=steps[1:-1, 1:-1], casting="unsafe")
     peaks = outstanding_peaks(steps, round(rules.min_dip * 255))[1:-1, 1:-1]
     return np.asarray(peaks & (centre_map >= rules.min_peak))
 

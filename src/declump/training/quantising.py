@@ -2,7 +2,9 @@
 
 What each layer answers is laid out on 256 steps, between the least and the greatest value seen on simulated smears and
 on images that are given; weights have 7 bits, so that the sums of products fit into 16 and every processor gives the
-same. Layers that see the image itself, and the last one, stay as they are: they cost little and would lose most.
+same. Layers that see the image itself, and all from the last convolution on, stay as they are: they cost little and
+would lose most. The weights of that last one are fitted anew, so that from rounded features it answers as before:
+rounding shifts answers a little to one side.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from numpy.typing import NDArray
 from declump._files import atomic_file, file_digest
 from declump.datasets import AnnotatedImage
 from declump.evidence.windows import CHANNELS, WindowLayout, sample_window
-from declump.models import ORIGINAL_ENTRY, Model, load_quantisation, open_model
+from declump.models import ORIGINAL_ENTRY, REACH_ENTRY, Model, load_onnxruntime, load_quantisation, open_model
 from declump.regions.channels import to_channels
 from declump.regions.inference import COARSEST
+from declump.regions.lattice import find_receptive_field
 from declump.simulate import Smear
 from declump.training.rays.examples import make_example
 from declump.training.smears import simulate_smears
@@ -35,6 +38,12 @@ CROP = 512
 """Sides of what a region network is shown of an image."""
 CELLS = 8
 """Cells of an image that a ray network is shown."""
+SPARSE = 7
+"""Every so many pixels the last layer is fitted to."""
+RIDGE = 1e-9
+"""What keeps the fit from dividing by zero, in mean squares of the features."""
+CLASSES = 3
+"""Answers of a region network that are scores of classes; they come first."""
 
 
 def quantise(path: Path, out: Path, images: Iterable[AnnotatedImage] = ()) -> None:
@@ -65,9 +74,20 @@ def quantise(path: Path, out: Path, images: Iterable[AnnotatedImage] = ()) -> No
     del whole.metadata_props[:]
     entry = whole.metadata_props.add()
     entry.key = "card"
-    entry.value = json.dumps({**model.card, ORIGINAL_ENTRY: file_digest(path)}, sort_keys=True)
+    entry.value = json.dumps({**model.card, **_describe(model)}, sort_keys=True)
     with atomic_file(out) as draft:
         onnx.save(whole, draft)
+
+
+def _describe(model: Model) -> dict[str, Any]:
+    """What the card of the network in 8 bits tells beside that of the network."""
+    reach = {REACH_ENTRY: find_receptive_field(model)} if _sees_images(model) else {}
+    return {ORIGINAL_ENTRY: file_digest(model.path), **reach}
+
+
+def _sees_images(model: Model) -> bool:
+    """Whether it is declump's region network."""
+    return model.session.get_inputs()[0].shape[1] == 3 and not model.is_published
 
 
 def _show(model: Model, images: Iterable[AnnotatedImage | Smear]) -> Iterator[Floats]:
@@ -77,7 +97,7 @@ def _show(model: Model, images: Iterable[AnnotatedImage | Smear]) -> Iterator[Fl
     if shape == (CHANNELS, layout.angles, layout.depths):
         for image in images:
             yield from _show_windows(image, layout, rng)
-    elif shape[0] == 3 and not model.is_published:
+    elif _sees_images(model):
         for image in images:
             yield _show_crop(image, rng)
     else:
@@ -115,7 +135,8 @@ def _quantise_convolutions(path: Path, inputs: Sequence[Floats], folder: Path) -
     prepared, written = folder / "prepared.onnx", folder / "quantised.onnx"
     tools.shape_inference.quant_pre_process(str(path), str(prepared), skip_symbolic_shape=True)
     graph = onnx.load(prepared).graph
-    kept, raw = [next(node.name for node in reversed(graph.node) if node.op_type == "Conv")], {"image"}
+    last = max(index for index, node in enumerate(graph.node) if node.op_type == "Conv")
+    kept, raw = [node.name for node in graph.node[last:]], {"image"}
     for node in graph.node:  # up to the first convolutions
         if raw & set(node.input):
             kept.append(node.name)
@@ -132,4 +153,49 @@ def _quantise_convolutions(path: Path, inputs: Sequence[Floats], folder: Path) -
         weight_type=tools.QuantType.QInt8,
         nodes_to_exclude=kept,
     )
-    return onnx.load(written)
+    rounded = onnx.load(written)
+    _fit_last_layer(rounded, onnx.load(prepared), inputs)
+    return rounded
+
+
+def _fit_last_layer(rounded: Any, whole: Any, inputs: Sequence[Floats]) -> None:
+    """Fit the last convolution, of single pixels, to answer from rounded features as it did from whole ones, in place.
+
+    A least-squares fit over the inputs, in which every class of a region network counts alike.
+    """
+    from onnx import numpy_helper
+
+    last = next(node for node in reversed(rounded.graph.node) if node.op_type == "Conv")
+    features, answers = (
+        _answer_between(model, name, inputs) for model, name in ((rounded, last.input[0]), (whole, last.output[0]))
+    )
+    weights = _balance(answers)[:, None]
+    design = np.hstack([features, np.ones((len(features), 1), np.float32)])
+    moments, products = design.T @ (weights * design), design.T @ (weights * answers)
+    fitted = np.linalg.solve(moments + RIDGE * np.trace(moments) / len(moments) * np.eye(len(moments)), products)
+    for name, values in ((last.input[1], fitted[:-1].T[:, :, None, None]), (last.input[2], fitted[-1])):
+        (held,) = (entry for entry in rounded.graph.initializer if entry.name == name)
+        held.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(values, dtype=np.float32), name))
+
+
+def _answer_between(model: Any, name: str, inputs: Sequence[Floats]) -> NDArray[np.float64]:
+    """What stands at a place within a network (P, C), at every so many pixels of all inputs."""
+    import onnx
+
+    shown = onnx.ModelProto()
+    shown.CopyFrom(model)
+    del shown.graph.output[:]
+    shown.graph.output.add().name = name
+    session = load_onnxruntime().InferenceSession(shown.SerializeToString(), providers=["CPUExecutionProvider"])
+    places = [session.run(None, {"image": seen[None]})[0][0] for seen in inputs]
+    return np.concatenate([np.moveaxis(place, 0, -1).reshape(-1, len(place))[::SPARSE] for place in places]).astype(
+        float
+    )
+
+
+def _balance(answers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights (P,) with which every class of the answers (P, C) of a region network counts alike."""
+    if answers.shape[1] < CLASSES:
+        return np.ones(len(answers))
+    classes = answers[:, :CLASSES].argmax(axis=1)
+    return np.asarray(1 / np.bincount(classes, minlength=CLASSES)[classes])
