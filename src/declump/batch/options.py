@@ -10,12 +10,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from declump._files import file_digest
+from declump.evidence import proposals
 from declump.images.stacks import STACKS
 from declump.io.formats import DEFAULT
 from declump.methods import OURS, Method, find_method
 from declump.models import model_path
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
+from declump.regions import inference
 from declump.regions.options import MIN_NUCLEUS, RegionOptions, usual_diameter
 from declump.shapes.named import find_shipped
 
@@ -121,11 +123,11 @@ class Options:
         """Give the digests of the files that results follow from, by option; None for what is in no file."""
         files: dict[str, Path | None] = {"regions": None, "judge": None, "rays": None, "prior": None}
         if self.regions != "classical":
-            files["regions"] = model_path(self.regions, "regions.onnx")
+            files["regions"] = model_path(self.regions, inference.SHIPPED)
         if self.judge != "none":
             files["judge"] = model_path(self.judge, "judge.onnx")
         if "rays" in self._method.options:
-            files["rays"] = model_path(self.rays, "rays-8bit.onnx")
+            files["rays"] = model_path(self.rays, proposals.SHIPPED)
         if "prior" in self._method.options:
             files["prior"] = find_shipped(self.prior) or Path(self.prior)
         return {name: file_digest(path) if path and path.is_file() else None for name, path in files.items()}

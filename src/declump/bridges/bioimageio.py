@@ -86,7 +86,7 @@ def export_models(folder: str | Path, *, regions: str | Path = "default", rays: 
 
 
 def _pack_regions(path: str | Path) -> Package:
-    model = open_region_model(path)
+    model = open_region_model(model_path(path, "regions.onnx"))
     axis = {"type": "space", "size": {"min": COARSEST, "step": COARSEST}}
     classes = _REGION_CLASSES[: 3 if model.is_published else None]
     return Package(

@@ -45,14 +45,19 @@ def confirm_candidates(regions: Regions, proposer: RayProposer, *, min_nucleus: 
     if regions.candidates is None or not regions.candidates.any():
         return regions if regions.candidate_probability is not None else replace(regions, candidates=None)
     tried = _find_tried(regions, min_nucleus)
-    doubtful = np.where(np.isin(regions.candidates, tried + 1), regions.candidates, 0)
-    if not doubtful.any():
+    if not tried.size:
         return regions
     sure = len(regions.seeds)
-    labels = np.where(doubtful > 0, np.searchsorted(tried + 1, doubtful) + 1 + sure, regions.nuclei)
+    numbers = np.zeros(int(regions.candidates.max()) + 1, np.int32)
+    numbers[tried + 1] = sure + 1 + np.arange(tried.size)
+    doubtful = numbers[regions.candidates]
+    labels = np.where(doubtful > 0, doubtful, regions.nuclei)
     every = replace(regions, nuclei=labels, candidates=None, nucleus_probability=None, candidate_probability=None)
     confirmed = _find_confirmed(every, proposer.propose(every), sure)
-    nuclei = np.where(np.isin(labels, confirmed + 1), labels, regions.nuclei)
+    numbers = np.arange(sure + tried.size + 1, dtype=np.int32)
+    numbers[sure + 1 :] = 0
+    numbers[confirmed + 1] = confirmed + 1
+    nuclei = numbers[labels]
     return take_candidates(regions, nuclei, tried[confirmed - sure])
 
 
@@ -60,11 +65,13 @@ def take_candidates(regions: Regions, nuclei: NDArray[np.int32], taken: NDArray[
     """Give regions with nuclei that some candidates, numbered from 0, have joined in their order."""
     if regions.candidate_probability is None or regions.candidates is None or regions.nucleus_probability is None:
         return replace(regions, nuclei=nuclei, candidates=None)
+    left = np.arange(regions.candidate_probability.size + 1, dtype=np.int32)
+    left[taken + 1] = 0
     return replace(
         regions,
         nuclei=nuclei,
         nucleus_probability=np.append(regions.nucleus_probability, regions.candidate_probability[taken]),
-        candidates=np.where(np.isin(regions.candidates, taken + 1), 0, regions.candidates),
+        candidates=left[regions.candidates],
         candidate_probability=np.delete(regions.candidate_probability, taken),
     )
 

@@ -32,6 +32,8 @@ from declump.regions.find import resolution
 
 Floats = NDArray[np.float32]
 
+SHIPPED = "rays-8bit.onnx"
+"""The network that serves by default; ``rays.onnx``, which it was made of, is what trainings begin with."""
 SMOOTHED = 2 * SMOOTHING
 """Steps beyond a window that the smoothing of the image brings into it: four of its widths."""
 
@@ -86,7 +88,7 @@ class RayProposer:
         return next(self._sample(regions, np.array([cell]), view))
 
     def _open(self, regions: Regions) -> tuple[Model, View]:
-        model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
+        model = open_model(model_path(self.model, SHIPPED), "ray model")
         layout = WindowLayout.from_card(model.card)
         model.check_input(CHANNELS, layout.angles, layout.depths)
         return model, layout.view(self._find_diameter(regions, layout))
@@ -100,7 +102,7 @@ class RayProposer:
 
     def find_diameter(self, regions: Regions) -> float:
         """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
-        model = open_model(model_path(self.model, "rays-8bit.onnx"), "ray model")
+        model = open_model(model_path(self.model, SHIPPED), "ray model")
         return self._find_diameter(regions, WindowLayout.from_card(model.card))
 
     def _find_diameter(self, regions: Regions, layout: WindowLayout) -> float:
@@ -131,7 +133,7 @@ class RayProposer:
 
 def find_reach(model: str | Path, diameter: float) -> int:
     """Tell how many pixels round a seed the ray network sees, where nuclei have a diameter in pixels."""
-    card = open_model(model_path(model, "rays.onnx"), "ray model").card
+    card = open_model(model_path(model, SHIPPED), "ray model").card
     view = WindowLayout.from_card(card).view(diameter)
     return math.ceil(view.step * (view.depths + SMOOTHED)) + 1
 

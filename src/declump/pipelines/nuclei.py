@@ -108,7 +108,7 @@ def evolve_nuclei(
     if joined:
         chosen[:] = False
         chosen[_touching(nuclei) - 1] = True
-    mask = np.isin(nuclei, np.flatnonzero(chosen) + 1)
+    mask = np.append(False, chosen)[nuclei]
     # All nuclei of the image tell how large they are, also where only the joined ones are evolved.
     area = np.count_nonzero(nuclei) / max(len(seeds), 1) if mean_area is None else mean_area
     scale = float(np.sqrt(area / contours.area(prior.mean)) / CROWDING) if chosen.any() else None

@@ -17,6 +17,8 @@ Place = tuple[slice, slice]
 
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
+SHIPPED = "regions-8bit.onnx"
+"""The network that serves by default; ``regions.onnx``, which it was made of, is what trainings begin with."""
 TILE = 1280
 MARGIN = 128
 """Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
@@ -24,7 +26,7 @@ MARGIN = 128
 
 def open_region_model(model: str | Path) -> Model:
     """Open ``"default"``, the network that ships with declump, or an ONNX file of ``declump train regions``."""
-    opened = open_model(model_path(model, "regions.onnx"), "region model")
+    opened = open_model(model_path(model, SHIPPED), "region model")
     opened.check_input(3, None, None)
     return opened
 

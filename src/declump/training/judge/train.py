@@ -11,7 +11,7 @@ import numpy as np
 
 from declump.datasets import AnnotatedImage
 from declump.datasets.marked import MarkedNuclei
-from declump.models import Model, model_path
+from declump.models import Model
 from declump.records.regions import number_nuclei, seeds_from_labels
 from declump.regions.inference import open_region_model
 from declump.regions.judge import SpotWindows
@@ -80,7 +80,7 @@ def train_judge(
     ValueError
         If an image to hold out is in none of the folders.
     """
-    collector = SpotCollector([open_region_model(model_path(model, "regions.onnx")) for model in regions], cache)
+    collector = SpotCollector([open_region_model(model) for model in regions], cache)
     teaching, measured = _divide(folders, held_out)
     stock = Stock()
     for image in chain.from_iterable(teaching if pasted or composites else ()):

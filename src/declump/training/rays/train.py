@@ -11,6 +11,7 @@ from declump.datasets.marked import MarkedNuclei
 from declump.models import model_path, read_card
 from declump.records.regions import Regions
 from declump.regions.find import find_regions
+from declump.regions.inference import SHIPPED
 from declump.simulate import Smear
 from declump.training.card import describe_training
 from declump.training.examples import divide_examples
@@ -75,7 +76,7 @@ def train_ray_model(
     ValueError
         If an image to hold out is in none of the folders.
     """
-    models = [model_path(model, "regions.onnx") for model in regions]
+    models = [model_path(model, SHIPPED) for model in regions]
     unseen = [set(read_card(model).get("held out", [])) for model in models]
 
     def find(image: AnnotatedImage | MarkedNuclei) -> Regions:
