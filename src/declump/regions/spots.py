@@ -77,7 +77,7 @@ def find_spots(
     whole[0], whole[sure + 1 :] = False, False
     density = -np.log(np.clip(luminance, 0.05, 1.5))
     for plane, levels in ((probability, PROBABILITIES), (density, DENSITIES)):
-        free = clump & ~ndimage.binary_dilation(whole[spots])
+        free = clump & ~grow_diamond(whole[spots], 1)
         found = find_level_spots(plane, levels, diameter, free)
         if not cut:
             _drop_cut(found)
@@ -88,9 +88,10 @@ def find_spots(
 def _drop_cut(found: NDArray[np.int32]) -> None:
     """Drop spots that the border may cut, in place."""
     rim = np.concatenate([found[:RIM].ravel(), found[-RIM:].ravel(), found[:, :RIM].ravel(), found[:, -RIM:].ravel()])
-    kept = np.arange(found.max(initial=0) + 1)
-    kept[rim] = 0
-    np.take(kept, found, out=found, mode="clip")
+    if rim.any():
+        kept = np.arange(found.max() + 1, dtype=np.int32)
+        kept[rim] = 0
+        found[:] = kept[found]
 
 
 def _take_round(
