@@ -146,6 +146,7 @@ def test_tiles_show_no_seams(model: Path, monkeypatch: pytest.MonkeyPatch) -> No
     channels = to_channels(simulate.smear((400, 430), cells=8, rng=1).image)
     whole = region_maps(channels, open_region_model(model))
     monkeypatch.setattr("declump.regions.inference.TILE", 336)
+    monkeypatch.setattr("declump.regions.inference.WHOLE", 336)
     tiled = region_maps(channels, open_region_model(model))
     assert np.abs(whole.classes - tiled.classes).max() < 0.02
 

@@ -19,7 +19,10 @@ COARSEST = 16
 """Sides of what the network sees are multiples of this."""
 SHIPPED = "regions-8bit.onnx"
 """The network that serves by default; ``regions.onnx``, which it was made of, is what trainings begin with."""
-TILE = 1280
+WHOLE = 1280
+"""An image with no longer side is looked at in one pass."""
+TILE = 1024
+"""Sides of the tiles of a larger one: what the network works with takes as much again as the maps of 4 megapixels."""
 MARGIN = 128
 """Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
 
@@ -106,7 +109,7 @@ def _answers(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDAr
 
 def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
     """Stretches of an axis to look at, and the inner part of each that is kept."""
-    if extent <= TILE:
+    if extent <= WHOLE:
         yield slice(0, extent), slice(0, extent)
         return
     step = TILE - 2 * MARGIN

@@ -61,18 +61,9 @@ def find_spots(
     (H, W) int32
         Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
     """
-    spots, sure = np.zeros(probability.shape, np.int32), 0
-    reader = NucleusReader(probability, centre_map, luminance, diameter)
-    for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
-        found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
-        places = np.flatnonzero(found)  # few of a large image
-        own, earlier = found.ravel()[places], spots.ravel()[places]
-        areas = np.bincount(own, minlength=1)
-        new = np.bincount(own[earlier > 0], minlength=areas.size) <= MAX_SHARED * areas
-        new[0] = False
-        numbers = np.where(new, np.cumsum(new) + spots.max(), 0).astype(np.int32)
-        spots.ravel()[places] = np.where(earlier > 0, earlier, numbers[own])
-        sure = sure or int(spots.max(initial=0))
+    spots, sure = _find_by_rules(
+        NucleusReader(probability, centre_map, luminance, diameter), min_area=min_area, cut=cut, usual_area=usual_area
+    )
     whole = np.bincount(spots.ravel()) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
     density = -np.log(np.clip(luminance, 0.05, 1.5))
@@ -83,6 +74,24 @@ def find_spots(
             _drop_cut(found)
         spots, whole = _take_round(spots, whole, found)
     return spots
+
+
+def _find_by_rules(
+    reader: NucleusReader, *, min_area: float | None, cut: bool, usual_area: float | None
+) -> tuple[NDArray[np.int32], int]:
+    """Number the spots (H, W) that one set of rules after another finds, and count those of the first."""
+    spots, sure = np.zeros(reader.probability.shape, np.int32), 0
+    for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
+        found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
+        places = np.flatnonzero(found)  # few of a large image
+        own, earlier = found.ravel()[places], spots.ravel()[places]
+        areas = np.bincount(own, minlength=1)
+        new = np.bincount(own[earlier > 0], minlength=areas.size) <= MAX_SHARED * areas
+        new[0] = False
+        numbers = np.where(new, np.cumsum(new) + spots.max(), 0).astype(np.int32)
+        spots.ravel()[places] = np.where(earlier > 0, earlier, numbers[own])
+        sure = sure or int(spots.max(initial=0))
+    return spots, sure
 
 
 def _drop_cut(found: NDArray[np.int32]) -> None:
