@@ -24,7 +24,7 @@ def files(out: Path) -> dict[str, bytes]:
 def make(image: ReviewedSlide, *edits: Edit) -> None:
     for number, edit in enumerate(edits):
         image.session.make(edit)
-        image.write_edit(edit.to_record(), f"edit-{len(image.log.records)}-{number}")
+        image.log.append(edit.to_record(), f"edit-{len(image.log.records)}-{number}")
 
 
 def pulled(image: ReviewedSlide, number: int) -> PullOutline:

@@ -68,10 +68,8 @@ class ReviewedSlide:
         self.others = self._keep(OTHERS_FILE)
         self.session = SlideSession(self.run, self.found)
         self.log = EditLog(out / FOLDER / EDITS, {"image": record.content, "found": record.digest})
-        self.ids: set[str] = set()
         for line in self.log.records:
             self.session.replay(line)
-            self.ids.add(str(line.get("id", "")))
         for piece in self.session.edited:
             self.solve(piece)
 
@@ -93,11 +91,6 @@ class ReviewedSlide:
         """Find the cells of a piece from its corrected regions."""
         regions = piece.session.regions
         piece.solved = piece.describe(self.run, piece.session.evolve(regions=regions), regions, piece.numbers)
-
-    def write_edit(self, record: Mapping[str, Any], name: str) -> None:
-        """Put an edit that was made into the log, under the name that whoever made it gave it."""
-        self.log.append({**record, "id": name})
-        self.ids.add(name)
 
     def save(self, lock: AbstractContextManager[Any] | None = None) -> dict[str, Any]:
         """Write all files of the results anew, with the cells of edited clumps found from their corrected regions."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +19,8 @@ from declump.review.edits import (
     JudgeCell,
     LabelCell,
     PaintClump,
-    read_edit,
 )
-from declump.review.session import REDO, UNDO
+from declump.review.history import EditHistory
 from declump.review.slides.pieces import OpenPiece, find_extent, open_piece
 from declump.review.strokes import paint_stroke
 from declump.slides.opened import Opened
@@ -61,7 +58,7 @@ class SlideChange:
     done: tuple[bool, bool] | None = None
 
 
-class SlideSession:
+class SlideSession(EditHistory[SlideChange]):
     """The cells of a slide, and the edits made so far.
 
     A clump is opened at its first edit: what is round it in its box stays as it was found, so that an edit changes its
@@ -85,16 +82,14 @@ class SlideSession:
     """
 
     def __init__(self, run: Opened, found: SlideResult) -> None:
+        super().__init__()
         self.run = run
         index = found.read_columns(("id", "clump", "seed_row", "seed_column"))
         self.ids, self.clumps = index["id"].astype(np.int64), index["clump"].astype(np.int64)
         self.seeds = np.column_stack([index["seed_row"], index["seed_column"]]).astype(np.int64)
-        self.history: list[SlideChange] = []
-        self.future: list[SlideChange] = []
-        self.revision = 0
         self.pieces: dict[int, OpenPiece] = {}
         self.notes: dict[int, Note] = {}
-        self.done = False
+        self._done = False
         self._next, self._painted = len(self.ids) + 1, -1
 
     @property
@@ -107,42 +102,26 @@ class SlideSession:
         """Pieces in which any edit holds."""
         return [piece for piece in self.pieces.values() if piece.is_edited]
 
-    def replay(self, record: Mapping[str, Any]) -> SlideChange | None:
-        """Do what a line of the log says; None if there is nothing to undo or redo.
+    @property
+    def done(self) -> bool:
+        """Whether a person has said that the slide is reviewed."""
+        return self._done
 
-        Raises
-        ------
-        ValueError
-            If it cannot be done, with the reason.
-        """
-        said = record.get("edit")
-        if said == UNDO:
-            return self._go(self.history, self.future, back=True)
-        if said == REDO:
-            return self._go(self.future, self.history, back=False)
-        return self.make(read_edit({key: value for key, value in record.items() if key != "id"}))
-
-    def make(self, edit: Edit) -> SlideChange:
-        """Make an edit; what was undone before cannot be redone any more."""
+    def _apply(self, edit: Edit) -> SlideChange:
         if isinstance(edit, FinishImage):
-            change = SlideChange(edit, done=(self.done, edit.done))
-            self.done = edit.done
-        elif isinstance(edit, JudgeCell | LabelCell):
-            change = self._note(edit)
-        else:
-            change = self._correct(edit)
-        self.history.append(change)
-        self.future.clear()
-        self.revision += 1
-        return change
+            change = SlideChange(edit, done=(self._done, edit.done))
+            self._done = edit.done
+            return change
+        return self._note(edit) if isinstance(edit, JudgeCell | LabelCell) else self._correct(edit)
 
-    def undo(self) -> SlideChange | None:
-        """Take the last edit back."""
-        return self.replay({"edit": UNDO})
-
-    def redo(self) -> SlideChange | None:
-        """Make the edit again that was undone last."""
-        return self.replay({"edit": REDO})
+    def _put(self, change: SlideChange, *, back: bool) -> None:
+        if change.piece is not None:
+            session = self.pieces[change.piece].session
+            _ = session.undo() if back else session.redo()
+        elif change.cell is not None and change.notes is not None:
+            self.notes[change.cell] = change.notes[0 if back else 1]
+        elif change.done is not None:
+            self._done = change.done[0 if back else 1]
 
     def piece_of(self, number: int) -> OpenPiece | None:
         """OpenPiece that a cell lies in now, if it was opened."""
@@ -263,18 +242,3 @@ class SlideSession:
         if not piece.box.holds(inner):
             raise ValueError("this stroke reaches further than the clump is looked at; paint nearer to it")
         return piece
-
-    def _go(self, source: list[SlideChange], target: list[SlideChange], *, back: bool) -> SlideChange | None:
-        if not source:
-            return None
-        change = source.pop()
-        if change.piece is not None:
-            session = self.pieces[change.piece].session
-            _ = session.undo() if back else session.redo()
-        elif change.cell is not None and change.notes is not None:
-            self.notes[change.cell] = change.notes[0 if back else 1]
-        elif change.done is not None:
-            self.done = change.done[0 if back else 1]
-        target.append(change)
-        self.revision += 1
-        return change
