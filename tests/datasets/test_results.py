@@ -33,7 +33,7 @@ def test_reviewed_images_are_read_without_rejected_cells(tmp_path: Path) -> None
     number = reviewed.session.numbers[1]
     for edit in (JudgeCell(number, "rejected"), FinishImage(True)):
         reviewed.session.make(edit)
-        reviewed.write_edit(edit.to_record(), edit.name)
+        reviewed.log.append(edit.to_record(), edit.name)
     reviewed.save()
     reviewed.close()
 

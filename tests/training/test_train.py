@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="training needs the extra 'train'")
 from declump.models import read_card
 from declump.regions import find_regions
 from declump.training import Schedule, train_ray_model, train_region_model
-from declump.training.rays.train import _read_calibration
+from declump.training.rays.train import _find_calibration
 from support.annotated_smears import annotated
 
 
@@ -45,13 +45,13 @@ def test_a_ray_model_is_calibrated_on_what_teaches_nothing(regions: Path, tmp_pa
     )
     card = read_card(path)
     assert card["regions"] == ["regions.onnx"] and card["held out"] == []
-    assert tuple(card["calibration"]) == _read_calibration(curve)
+    assert tuple(card["calibration"]) == (_find_calibration(curve) or (1.0, 1.0))
     again = tmp_path / "given.onnx"
     train_ray_model([[annotated(0)]], again, Schedule(1, 1), regions=[regions], simulated=0, calibration=(2.0, 1.5))
     assert read_card(again)["calibration"] == [2.0, 1.5]
 
 
 def test_what_no_trained_network_shows_calibrates_nothing() -> None:
-    assert _read_calibration([{"doubt_factor": 0.4, "doubt_power": 1.7}]) == (0.4, 1.7)
-    assert _read_calibration([{"doubt_factor": 0.4, "doubt_power": 9.0}]) == (1.0, 1.0)
-    assert _read_calibration([{"loss": 3.0}]) == (1.0, 1.0)
+    assert _find_calibration([{"doubt_factor": 0.4, "doubt_power": 1.7}]) == (0.4, 1.7)
+    assert _find_calibration([{"doubt_factor": 0.4, "doubt_power": 9.0}]) is None
+    assert _find_calibration([{"loss": 3.0}]) is None

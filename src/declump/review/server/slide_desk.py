@@ -120,9 +120,9 @@ class SlideDesk(Desk[SlideChange]):
     def _preview(self, change: SlideChange) -> dict[str, Any]:
         session = self.image.session
         marks = [] if change.cell is None else [{"n": change.cell, **vars(session.notes[change.cell])}]
-        if change.piece is None or change.change is None:
+        piece = change.piece
+        if piece is None or change.change is None or piece.number not in session.pieces:
             return {"evolves": False, "gone": [], "marks": marks, "starts": []}
-        piece = session.pieces[change.piece]
         state, (top, left) = piece.session.state, piece.box[:2]
         if piece.solved is None:  # the cells are those that were found
             read = self.image.found.read_window(*piece.box, columns=())
@@ -147,8 +147,19 @@ class SlideDesk(Desk[SlideChange]):
         }
 
     def _follow(self, change: SlideChange) -> None:
-        if change.piece is not None:
-            self._renew(self.image.session.pieces[change.piece])
+        if change.piece is None:
+            return
+        pieces = self.image.session.pieces
+        for number in (change.piece.number, *change.joins):
+            if number not in pieces:
+                self._stale.pop(number, None)
+        if change.piece.number in pieces:
+            self._renew(change.piece)
+            return
+        self._tell_found(change.piece)  # what was joined is parted again
+        for number in change.joins:
+            if pieces[number].is_edited:
+                self._renew(pieces[number])
 
     def _renew(self, piece: OpenPiece) -> None:
         """Have a piece that was edited evolve; if all its edits are undone, its cells are those that were found."""
@@ -158,12 +169,19 @@ class SlideDesk(Desk[SlideChange]):
             return
         self._stale.pop(piece.number, None)
         piece.solved = None
+        self._tell_found(piece)
+
+    def _tell_found(self, piece: OpenPiece) -> None:
+        """Tell of the cells of a piece that were found, but for those of which edits tell."""
         found = read_found(self.image.found, piece.box)
-        self._tell_piece(piece, found.choose(np.isin(found.numbers, piece.found)))
+        left = np.setdiff1d(piece.found, self.image.session.find_removed())
+        self._tell_piece(piece, found.choose(np.isin(found.numbers, left)))
 
     def _evolve(self, stale: dict[int, Snapshot], check: Callable[[], None]) -> None:
         for number, snapshot in stale.items():
-            piece = self.image.session.pieces[number]
+            piece = self.image.session.pieces.get(number)
+            if piece is None:  # joined with another, or parted, meanwhile
+                continue
             names = [piece.names[cell] for cell in snapshot.numbers]
 
             def tell(news: EvolutionStep | Done, piece: OpenPiece = piece, names: list[int] = names) -> None:
@@ -188,7 +206,6 @@ class SlideDesk(Desk[SlideChange]):
             self._tell_piece(piece, show_solved(solved))
 
     def _tell_piece(self, piece: OpenPiece, shown: ShownCells) -> None:
-        solved = [piece.solved] if piece.solved is not None else []
         told = {
             "type": "result",
             "id": self.entry.id,
@@ -196,7 +213,7 @@ class SlideDesk(Desk[SlideChange]):
             "evolving": bool(self._stale),
             "gone": sorted({*piece.names.values(), *piece.found.tolist()} - set(shown.numbers.tolist())),
             "box": list(piece.box),
-            "others": self._find_others(piece.box, solved),
+            "others": self._find_others(piece.box, self._find_solved(piece.box)),
             "clump": self._trace_clumps(piece.box),
         }
         self._publish({**told, **describe_shown(shown, self.image.session.notes, self._columns)})

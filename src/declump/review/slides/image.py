@@ -22,7 +22,7 @@ from declump.io.slide_results import FILE as CELLS
 from declump.review.images import FOLDER
 from declump.review.log import FILE as EDITS
 from declump.review.log import EditLog
-from declump.review.slides.pieces import OpenPiece, SolvedPiece
+from declump.review.slides.pieces import OpenPiece, Rows, SolvedPiece
 from declump.review.slides.session import Note, SlideSession
 from declump.slides import FORMATS
 from declump.slides.cells import make_plan
@@ -116,11 +116,14 @@ class ReviewedSlide:
         plan = make_plan(store, tiles)
         edited: dict[str, dict[str, NDArray[Any]]] = {}
         for one in solved:
-            places = np.flatnonzero(plan.pieces == one.piece.number)
-            job = int(np.searchsorted(plan.starts, places[0], side="right")) - 1 if len(places) else -1
-            name = plan.names[job] if len(places) else _PAINTED
-            before = edited.get(name) or (store.load("cells", name) if len(places) else {})
-            edited[name] = _put_into(before, one, self.session.seeds)
+            places = np.flatnonzero(np.isin(plan.pieces, one.piece.members))
+            jobs = np.unique(np.searchsorted(plan.starts, places, side="right") - 1)
+            first, *others = [plan.names[job] for job in jobs.tolist()] or [_PAINTED]
+            for name in others:
+                before = edited.get(name) or store.load("cells", name)
+                edited[name] = _leave_out(before, one, self.session.seeds)
+            before = edited.get(first) or (store.load("cells", first) if len(jobs) else {})
+            edited[first] = _put_into(before, one, self.session.seeds)
         names = (*plan.names, *([_PAINTED] if _PAINTED in edited else []))
         plan = replace(plan, names=names)
         changed = EditedStore(store.out, store.record, edited)
@@ -151,21 +154,24 @@ class ReviewedSlide:
         self.log.close()
 
 
-def _put_into(
-    job: Mapping[str, NDArray[Any]], solved: SolvedPiece, seeds: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
-    """Give the content of a job with the cells of a piece in the place of those that were found in it."""
-    own = {**solved.rows, **{f"others_{name}": values for name, values in solved.others.items()}}
-    if not job:
-        return {**own, "solved": np.array([solved.piece.number], np.int64)}
+def _leave_out(job: Mapping[str, NDArray[Any]], solved: SolvedPiece, seeds: NDArray[np.int64]) -> Rows:
+    """Give the content of a job without the cells that were found in a piece."""
     gone = {tuple(seed) for seed in seeds[solved.piece.found - 1].tolist()}
     kept = np.array([tuple(seed) not in gone for seed in job["seeds"].tolist()], np.bool_)
     beside = ~solved.piece.holds(job["others_places"])
-    content = {
-        name: np.concatenate([job[name][beside if name.startswith("others_") else kept], values])
-        for name, values in own.items()
-    }
+    content = {name: job[name][beside if name.startswith("others_") else kept] for name in job if name != "solved"}
     return {**content, "solved": job["solved"]}
+
+
+def _put_into(job: Mapping[str, NDArray[Any]], solved: SolvedPiece, seeds: NDArray[np.int64]) -> Rows:
+    """Give the content of a job with the cells of a piece in the place of those that were found in it."""
+    own = {**solved.rows, **{f"others_{name}": values for name, values in solved.others.items()}}
+    members = np.array(solved.piece.members, np.int64)
+    if not job:
+        return {**own, "solved": members}
+    left = _leave_out(job, solved, seeds)
+    content = {name: np.concatenate([left[name], values]) for name, values in own.items()}
+    return {**content, "solved": np.union1d(left["solved"], members)}
 
 
 @dataclass(frozen=True, eq=False)
