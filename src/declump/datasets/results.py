@@ -79,7 +79,7 @@ def _read_annotated(place: Path, folder: Path, record: dict[str, Any]) -> Annota
     result = read(place)
     rejected = np.zeros(len(result), dtype=np.bool_)
     rejected[[number - 1 for number in record["review"]["rejected"]]] = True
-    return annotate(name, _to_bytes(read_image(path, page=record["page"])), result, rejected)
+    return annotate(name, to_bytes(read_image(path, page=record["page"])), result, rejected)
 
 
 def annotate(
@@ -146,7 +146,7 @@ def _find_image(path: str, folder: Path) -> Path:
     return next((place for place in places if place.is_file()), Path(path))
 
 
-def _to_bytes(image: NDArray[Any]) -> NDArray[np.uint8]:
+def to_bytes(image: NDArray[Any]) -> NDArray[np.uint8]:
     """Give an image as uint8, grey or in three colours; other kinds of numbers keep their range."""
     pixels = image[..., :3] if image.ndim == 3 and image.shape[2] == 4 else image
     if pixels.dtype == np.uint8:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from declump._files import atomic_file, check_links, write_atomically
 from declump.batch.image import as_text
+from declump.datasets import corrected
 from declump.io import open_slide_result
 from declump.io.slide_results import FILE as CELLS
 from declump.review.images import FOLDER
@@ -24,6 +25,7 @@ from declump.review.log import FILE as EDITS
 from declump.review.log import EditLog
 from declump.review.slides.pieces import OpenPiece, Rows, SolvedPiece
 from declump.review.slides.session import Note, SlideSession
+from declump.review.slides.teaching import annotate_piece
 from declump.slides import FORMATS
 from declump.slides.cells import make_plan
 from declump.slides.gathering import gather
@@ -105,6 +107,12 @@ class ReviewedSlide:
         if session.can_correct:
             self._write_cells(solved)
         self._write_notes(solved, notes)
+        diameter = self.run.record.statistics.diameter
+        taught = [image for one in solved if (image := annotate_piece(one, notes, diameter)) is not None]
+        if taught:
+            corrected.write(taught, self.folder / corrected.FILE)
+        else:
+            (self.folder / corrected.FILE).unlink(missing_ok=True)
         summary = json.loads((self.folder / SUMMARY_FILE).read_text(encoding="utf-8"))
         summary["review"] = {"edits": lines, "finished": done, "clumps_corrected": len(solved)}
         write_atomically(self.folder / SUMMARY_FILE, as_text(summary))

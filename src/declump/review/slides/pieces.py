@@ -111,7 +111,7 @@ class OpenPiece:
         """Tell all of the cells that were evolved in regions of the box, as the files of a slide have it."""
         whole = self.session.complete(result, regions)
         told = describe_solved(run, self.view, self.session.image, whole, self.clump)
-        return SolvedPiece(self, numbers, result, *told)
+        return SolvedPiece(self, numbers, regions.clump, whole, *told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +123,17 @@ class SolvedPiece:
     piece : OpenPiece
     numbers : list of int
         Of the cells in the slide.
+    clump : (h, w) bool
+        Where it is by the edits, in the box.
     result : Segmentation
-        Their outlines in the box.
+        Cells and nuclei in the box.
     rows, others : dict of str to arrays
         What is told of them, and of what is no cell.
     """
 
     piece: OpenPiece
     numbers: list[int]
+    clump: NDArray[np.bool_]
     result: Segmentation
     rows: Rows
     others: Rows
