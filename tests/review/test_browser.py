@@ -189,6 +189,8 @@ def test_keyboard_alone(page: ReviewPage) -> None:
     page.evolved()
     page.press("s")
     page.wait("declump.page.facts.saved === declump.page.facts.edits", "saved results")
+    listed = "declump.images.images.get(declump.page.id)"
+    page.wait(f"{listed}.cells === {len(page.cells)} && !{listed}.unsaved", "the list to tell of the saved cells")
     page.press("g")
     page.wait("!document.getElementById('grid').hidden", "the grid")
     assert page.run("document.querySelectorAll('#grid button').length") == len(page.cells)

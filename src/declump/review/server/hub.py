@@ -132,6 +132,13 @@ class Hub:
         await self._close_unused()
         return desk
 
+    async def save(self, entry: Entry) -> dict[str, Any]:
+        """Write the results of an image as they follow from its edits, and tell the list of it."""
+        desk = await self.open(entry)
+        facts = await asyncio.to_thread(desk.save)
+        self._tell_entry(entry)
+        return facts
+
     def _make_desk(self, entry: Entry) -> Desk[Any]:
         shown = self._pictures.pop(entry.id, None)
         if entry.kind == SLIDE:
