@@ -22,11 +22,11 @@ def describe_training(
         "composites": composites,
         "steps": schedule.steps,
         "windows a batch": schedule.size,
-        "rate": schedule.rate,
         "seed": schedule.seed,
         "began with": None if schedule.start is None else schedule.start.name,
         "torch": str(torch.__version__),
         "curve": curve,
+        **({} if schedule.rate is None else {"rate": schedule.rate}),
     }
 
 
