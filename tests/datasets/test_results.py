@@ -66,3 +66,8 @@ def test_a_review_teaches_no_more_than_a_person_said() -> None:
     np.testing.assert_array_equal(unknown[45, [35, 42, 47]], [False, False, True])
     np.testing.assert_array_equal(unknown[45, [49, 100, 115, 125]], [False, True, True, False])
     np.testing.assert_array_equal(unknown[:, 133:], discs[2][:, 133:])
+    nuclei[np.hypot(rows - 45, columns - 165) <= 5] = 3
+    nuclei[np.hypot(rows - 45, columns - 100) <= 6] = 2
+    again = annotate("one", np.zeros((90, 200), np.uint8), replace(found, nuclei=nuclei), np.zeros(3, np.bool_))
+    assert again.unknown is not None
+    np.testing.assert_array_equal(again.unknown[45, [35, 100, 165]], [True, False, False])  # one is too large

@@ -20,6 +20,8 @@ from declump.records.segmentation import Segmentation
 RUN_FILE, RECORD = "run.json", "summary.json"
 RIM = 0.3
 """So much of its radius within and beyond the edge of a nucleus is not known to be nucleus, or not."""
+LARGE = 1.4
+"""A nucleus of a radius above so many usual ones of its image, twice the area, may have been drawn too large."""
 ASTRAY = 2.0
 """So far from the seed of a cell without one, in radii, its nucleus may lie."""
 
@@ -132,7 +134,8 @@ def _find_doubtful(nuclei: NDArray[np.int32], seeds: NDArray[np.float64]) -> NDA
         own = np.pad(nuclei[window] == number, 1)
         if radius:
             inner, outer = ndimage.distance_transform_edt(own), ndimage.distance_transform_edt(~own)
-            rim = (inner <= RIM * radius) & (outer <= RIM * radius)
+            core = inner > (RIM * radius if radius <= LARGE * usual else np.inf)
+            rim = ~core & (outer <= RIM * radius)
             doubtful[window] |= rim[1:-1, 1:-1]
         else:
             rows, columns = np.ogrid[window]
