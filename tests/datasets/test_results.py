@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -10,6 +11,7 @@ import pytest
 
 import declump
 from declump.batch import Options, find_sources
+from declump.datasets.results import annotate
 from declump.review.album import open_album
 from declump.review.edits import FinishImage, JudgeCell
 from declump.review.images import ReviewedImage, prepare_image
@@ -33,7 +35,7 @@ def test_reviewed_images_are_read_without_rejected_cells(tmp_path: Path) -> None
     number = reviewed.session.numbers[1]
     for edit in (JudgeCell(number, "rejected"), FinishImage(True)):
         reviewed.session.make(edit)
-        reviewed.write_edit(edit.to_record(), edit.name)
+        reviewed.log.append(edit.to_record(), edit.name)
     reviewed.save()
     reviewed.close()
 
@@ -47,3 +49,25 @@ def test_reviewed_images_are_read_without_rejected_cells(tmp_path: Path) -> None
     (tmp_path / "smears" / "one.png").write_bytes((tmp_path / "smears" / "two.png").read_bytes() + b" ")
     with pytest.raises(ValueError, match="not the one that was reviewed"):
         list(declump.datasets.read(tmp_path / "out"))
+
+
+def test_a_review_teaches_no_more_than_a_person_said() -> None:
+    """Where nuclei end, where the nucleus of a cell without one lies, and what is under rejected cells is not known."""
+    rows, columns = np.mgrid[:90, :200]
+    discs = [np.hypot(rows - 45, columns - column) <= 30 for column in (35, 100, 165)]
+    nuclei = np.zeros((90, 200), np.int32)
+    nuclei[np.hypot(rows - 45, columns - 35) <= 10] = 1
+    found = declump.Segmentation.from_masks(np.array(discs), [(45, 35), (45, 100), (45, 165)])
+    taught = annotate(
+        "one", np.zeros((90, 200), np.uint8), replace(found, nuclei=nuclei), np.array([False, False, True])
+    )
+    unknown = taught.unknown
+    assert unknown is not None and len(taught.cells) == 2
+    np.testing.assert_array_equal(unknown[45, [35, 42, 47]], [False, False, True])
+    np.testing.assert_array_equal(unknown[45, [49, 100, 115, 125]], [False, True, True, False])
+    np.testing.assert_array_equal(unknown[:, 133:], discs[2][:, 133:])
+    nuclei[np.hypot(rows - 45, columns - 165) <= 5] = 3
+    nuclei[np.hypot(rows - 45, columns - 100) <= 6] = 2
+    again = annotate("one", np.zeros((90, 200), np.uint8), replace(found, nuclei=nuclei), np.zeros(3, np.bool_))
+    assert again.unknown is not None
+    np.testing.assert_array_equal(again.unknown[45, [35, 100, 165]], [True, False, False])  # one is too large

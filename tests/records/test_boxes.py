@@ -15,4 +15,5 @@ def test_boxes_meet_and_hold_each_other() -> None:
     outer, inner = Box(0, 0, 20, 30), Box(5, 25, 10, 40)
     assert outer.meet(inner) == Box(5, 25, 10, 30) and not outer.holds(inner)
     assert outer.holds(Box(5, 5, 20, 30)) and outer.meet(Box(30, 0, 40, 10)).size == 0
+    assert outer.join(inner) == Box(0, 0, 20, 40)
     assert Box(5, 6, 7, 8).within(Box(4, 4, 9, 9)) == (slice(1, 3), slice(2, 4))

@@ -189,6 +189,8 @@ def test_keyboard_alone(page: ReviewPage) -> None:
     page.evolved()
     page.press("s")
     page.wait("declump.page.facts.saved === declump.page.facts.edits", "saved results")
+    listed = "declump.images.images.get(declump.page.id)"
+    page.wait(f"{listed}.cells === {len(page.cells)} && !{listed}.unsaved", "the list to tell of the saved cells")
     page.press("g")
     page.wait("!document.getElementById('grid').hidden", "the grid")
     assert page.run("document.querySelectorAll('#grid button').length") == len(page.cells)
@@ -231,6 +233,28 @@ def test_the_table_is_sorted_filtered_and_linked(page: ReviewPage) -> None:
     box.clear()
     box.send_keys("x", Keys.BACKSPACE)
     page.wait(f"declump.table.order.length === {len(order)}", "all rows")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 800), (800, 600), (1200, 800)])
+def test_all_controls_are_in_reach_beside_a_legend(page: ReviewPage, width: int, height: int) -> None:
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    choose = "const s = document.getElementById('colour'); s.value = '{}'; s.dispatchEvent(new Event('change'));"
+    page.browser.execute_script(choose.format("confidence"))
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        page.wait(f"innerWidth === {width}", "a narrow window")
+        outside = (
+            "[...document.querySelectorAll('#foot input, #foot select, #ramp, header button')].filter((e) => {"
+            " const r = e.getBoundingClientRect();"
+            " return r.left < 0 || r.right > innerWidth || r.bottom > innerHeight; })"
+            ".map((e) => e.id)"
+        )
+        page.wait(f"!{outside}.length", "controls within the window")
+        assert page.run("document.getElementById('view').clientHeight") > 200
+        assert page.run("document.getElementById('view').clientWidth") > 300
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.browser.execute_script(choose.format(""))
 
 
 def test_an_edit_that_cannot_be_made_says_why(page: ReviewPage) -> None:

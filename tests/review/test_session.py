@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import declump
 from declump.records.regions import Regions
@@ -232,3 +233,21 @@ def test_an_edit_of_another_shape_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             read_edit(record)
+
+
+def test_a_spot_that_is_too_large_for_a_nucleus_is_not_taken_whole() -> None:
+    taken = 0
+    for number in Session(*frozen_smear(seed=6)).numbers[:6]:
+        session = Session(*frozen_smear(seed=6))
+        state, place = session.state, session.state.seed_of(number)
+        session.make(DeleteCell(number))
+        spot = max(state.spots)
+        around = ndimage.binary_dilation(state.spots_image == spot, iterations=25)
+        state.spots_image[around & state.clump & (state.nuclei == 0) & (state.spots_image == 0)] = spot
+        large = np.count_nonzero(state.spots_image == spot)
+        session.make(AddSeed(*place))
+        nucleus = np.count_nonzero(state.nuclei == max(state.cells))
+        assert nucleus < large / 2
+        assert (spot in state.spots) == (state.spots_image == spot).any() == (nucleus == 0)
+        taken += nucleus > 0
+    assert taken

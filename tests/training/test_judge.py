@@ -13,7 +13,7 @@ from declump.datasets.marked import MarkedNuclei
 from declump.models import read_card
 from declump.regions import find_regions
 from declump.training import Schedule, train_judge
-from declump.training.judge.examples import JudgeExample, tell_nuclei
+from declump.training.judge.examples import JudgeExample, leave_unknown, tell_nuclei
 from declump.training.judge.lesson import calibrate
 from support.annotated_smears import annotated
 
@@ -70,6 +70,16 @@ def test_examples_come_back_as_they_were(tmp_path: Path) -> None:
     kept.save(tmp_path / "a.npz")
     back = JudgeExample.load(tmp_path / "a.npz", "a")
     assert (back.planes == kept.planes).all() and (back.places == kept.places).all() and back.marked == 3
+
+
+def test_spots_where_nuclei_may_not_be_marked_teach_nothing() -> None:
+    spots = np.zeros((4, 12), np.int32)
+    for number, left in enumerate((0, 4, 8), start=1):
+        spots[:3, left : left + 3] = number
+    unknown = np.zeros(spots.shape, np.bool_)
+    unknown[:, :8] = True
+    left_over = leave_unknown(spots, np.array([True, False, False]), unknown)
+    np.testing.assert_array_equal(left_over, np.where(spots == 2, 0, np.where(spots == 3, 2, spots)))
 
 
 def test_calibration_finds_the_odds_that_made_the_truth() -> None:

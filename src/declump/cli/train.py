@@ -55,6 +55,12 @@ Start = Annotated[
         help="Network to begin with: 'default', the shipped one; an .onnx file; or a checkpoint (...-training.zip)."
     ),
 ]
+Rate = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Largest rate of learning; by default 0.002, or 0.0002 for a network that has learnt already."
+    ),
+]
 
 app = typer.Typer(help="Learn from annotated images.", no_args_is_help=True)
 
@@ -145,13 +151,14 @@ def regions(
     seed: Seed = 0,
     architecture: Architecture = "declump",
     start: Start = None,
+    rate: Rate = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
     folders = _join_folders(folders, data)
     _check_free(out, overwrite)
     declump.training.check_torch()
-    with _follow(out, steps, size, seed, start, "regions.onnx") as schedule:
+    with _follow(out, steps, size, seed, start, rate, "regions.onnx") as schedule:
         declump.training.train_region_model(
             map(declump.datasets.read_known, folders),
             out,
@@ -185,6 +192,7 @@ def rays(
     size: Annotated[int, typer.Option(min=1, help="Cells a batch.")] = 12,
     seed: Seed = 0,
     start: Start = None,
+    rate: Rate = None,
     calibration: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -198,7 +206,7 @@ def rays(
     folders = _join_folders(folders, data)
     _check_free(out, overwrite)
     declump.training.check_torch()
-    with _follow(out, steps, size, seed, start, "rays.onnx") as schedule:
+    with _follow(out, steps, size, seed, start, rate, "rays.onnx") as schedule:
         declump.training.train_ray_model(
             map(declump.datasets.read_known, folders),
             out,
@@ -233,6 +241,7 @@ def judge(
     size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
     seed: Seed = 0,
     start: Start = None,
+    rate: Rate = None,
     calibration: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -250,7 +259,7 @@ def judge(
     folders = _join_folders(folders, data)
     _check_free(out, overwrite)
     declump.training.check_torch()
-    with _follow(out, steps, size, seed, start, "judge.onnx") as schedule:
+    with _follow(out, steps, size, seed, start, rate, "judge.onnx") as schedule:
         declump.training.train_judge(
             map(declump.datasets.read_known, folders),
             out,
@@ -286,7 +295,7 @@ def quantise(
 
 @contextmanager
 def _follow(
-    out: Path, steps: int, size: int, seed: int, start: str | None, shipped: str
+    out: Path, steps: int, size: int, seed: int, start: str | None, rate: float | None, shipped: str
 ) -> Iterator[declump.training.Schedule]:
     """Give the course of a training that shows a progress bar, the latest figures, and keeps a checkpoint."""
     with progress_bar("batches") as progress:
@@ -305,7 +314,7 @@ def _follow(
             begin = None if start is None else model_path(start, shipped)
             if begin is not None and not begin.is_file():
                 raise FileNotFoundError(f"there is no network at {begin} to begin with; give a model, or 'default'")
-            yield declump.training.Schedule(steps, size, seed, begin, checkpoint, show)
+            yield declump.training.Schedule(steps, size, seed, begin, checkpoint, show, rate)
 
 
 def _name_data(folders: list[Path]) -> dict[str, Any]:

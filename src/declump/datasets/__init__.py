@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import coco, isbi2014, isbi2015, labels, marked, objects, results, unmarked
+from declump.datasets import coco, corrected, isbi2014, isbi2015, labels, marked, objects, results, unmarked
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 
@@ -11,6 +11,7 @@ __all__ = [
     "AnnotatedImage",
     "assign_nuclei",
     "coco",
+    "corrected",
     "isbi2014",
     "isbi2015",
     "labels",
@@ -35,8 +36,8 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         their COCO file (:mod:`declump.datasets.coco`), called ``annotations.json`` or the only ``.json`` in the folder
         and no frames beside it; or one folder a picture with a mask an object (:mod:`declump.datasets.objects`); or
         label images and nothing else (:mod:`declump.datasets.labels`); or results that were reviewed
-        (:mod:`declump.datasets.results`). The path of a ``.json`` file itself is read as a
-        COCO file.
+        (:mod:`declump.datasets.results`), of slides, too (:mod:`declump.datasets.corrected`). The path of a ``.json``
+        file itself is read as a COCO file.
 
     Returns
     -------
@@ -54,6 +55,8 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         return coco.read(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
+    if corrected.is_slide_results(folder):
+        return corrected.read(folder)
     if results.is_results(folder):
         return results.read_results(folder)
     if (folder / isbi2014.IMAGES_FILE).exists():

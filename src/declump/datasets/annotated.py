@@ -26,6 +26,8 @@ class AnnotatedImage:
         ``i + 1`` on the nucleus of cell ``i``, 0 elsewhere: the N masks of `nuclei` in the memory of one.
     seeds : (N, 2) float64 array
         A point (row, column) in the nucleus of each cell, always inside the cell's mask.
+    unknown : (H, W) bool array, optional
+        Where the annotation says nothing: neither that there is a cell or a nucleus, nor that there is none.
 
     Raises
     ------
@@ -38,6 +40,7 @@ class AnnotatedImage:
     cells: NDArray[np.bool_]
     nucleus_labels: NDArray[np.int32]
     seeds: NDArray[np.float64]
+    unknown: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Check once that the arrays belong together."""
@@ -56,6 +59,8 @@ class AnnotatedImage:
             raise ValueError(
                 f"{self.name}: the nucleus labels must have the image's shape {shape}, got {self.nucleus_labels.shape}."
             )
+        if self.unknown is not None and self.unknown.shape != shape:
+            raise ValueError(f"{self.name}: what is unknown must have the image's shape {shape}, {self.unknown.shape}.")
         if self.seeds.shape != (len(self.cells), 2):
             raise ValueError(
                 f"{self.name}: {len(self.cells)} cells need seeds of shape ({len(self.cells)}, 2), "

@@ -35,18 +35,21 @@ class MarkedNuclei:
         Row and column of a point in each nucleus.
     labels : (H, W) int32, optional
         Number of the nucleus, from 1 in the order of the points; None where only points are known.
+    unknown : (H, W) bool, optional
+        Where there may be nuclei that are not marked.
     """
 
     name: str
     image: NDArray[Any]
     points: NDArray[np.float64]
     labels: NDArray[np.int32] | None = None
+    unknown: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_cells(cls, image: AnnotatedImage) -> MarkedNuclei:
         """Forget the cells of an annotated image."""
         labels = number_nuclei(image.nucleus_labels)
-        return cls(image.name, image.image, seeds_from_labels(labels), labels)
+        return cls(image.name, image.image, seeds_from_labels(labels), labels, image.unknown)
 
 
 def is_marked(folder: Path) -> bool:

@@ -9,12 +9,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from declump._files import file_digest
 from declump.datasets.annotated import AnnotatedImage
 from declump.io import read, read_image
+from declump.models import NUCLEUS_DIAMETER
+from declump.records.segmentation import Segmentation
 
 RUN_FILE, RECORD = "run.json", "summary.json"
+RIM = 0.3
+"""So much of its radius within and beyond the edge of a nucleus is not known to be nucleus, or not."""
+LARGE = 1.4
+"""A nucleus of a radius above so many usual ones of its image, twice the area, may have been drawn too large."""
+ASTRAY = 2.0
+"""So far from the seed of a cell without one, in radii, its nucleus may lie."""
 
 
 def is_results(folder: str | Path) -> bool:
@@ -34,7 +43,7 @@ def read_results(folder: str | Path) -> Iterator[AnnotatedImage]:
     -------
     iterator of AnnotatedImage
         The images that are marked as reviewed; where none is marked, those with any edit. Cells that were rejected, and
-        cells without an outline, are left out.
+        cells without an outline, are left out; see :func:`annotate`.
 
     Raises
     ------
@@ -70,14 +79,68 @@ def _read_annotated(place: Path, folder: Path, record: dict[str, Any]) -> Annota
     if not path.is_file() or file_digest(path) != record["sha256"]:
         raise ValueError(f"{name}: the image {record['path']} is gone, or not the one that was reviewed.")
     result = read(place)
-    keep = np.ones(len(result), dtype=np.bool_)
-    keep[[number - 1 for number in record["review"]["rejected"]]] = False
-    keep &= [crop.area > 0 and result.mask(row)[tuple(result.seeds[row].astype(int))]
+    rejected = np.zeros(len(result), dtype=np.bool_)
+    rejected[[number - 1 for number in record["review"]["rejected"]]] = True
+    return annotate(name, to_bytes(read_image(path, page=record["page"])), result, rejected)
+
+
+def annotate(
+    name: str,
+    image: NDArray[np.uint8],
+    result: Segmentation,
+    rejected: NDArray[np.bool_],
+    unknown: NDArray[np.bool_] | None = None,
+) -> AnnotatedImage:
+    """Give what a person corrected as an annotation, that says no more than the person did.
+
+    Parameters
+    ----------
+    name : str
+    image : (H, W) or (H, W, 3) uint8
+    result : Segmentation
+    rejected : (N,) bool
+        Cells that are not to be used: what only they cover is not known.
+    unknown : (H, W) bool, optional
+        What else is not known.
+
+    Returns
+    -------
+    AnnotatedImage
+        A person says which nuclei there are, not where exactly they end: their rims are not known, nor is where the
+        nucleus of a cell lies that has none.
+    """
+    whole = [crop.area > 0 and result.mask(row)[tuple(result.seeds[row].astype(int))]
              for row, crop in enumerate(result.crops)]  # fmt: skip
-    kept = result.keep(keep)
+    kept = result.keep(np.array(whole, dtype=np.bool_) & ~rejected)
+    masks = kept.masks
+    left = np.zeros(kept.shape, np.bool_) if unknown is None else unknown.copy()
+    for row in np.flatnonzero(rejected).tolist():
+        left |= result.mask(row)
+    left &= ~masks.any(axis=0)
     nuclei = np.zeros(kept.shape, np.int32) if kept.nuclei is None else kept.nuclei
-    image = _to_bytes(read_image(path, page=record["page"]))
-    return AnnotatedImage(name, image, kept.masks, nuclei, kept.seeds)
+    return AnnotatedImage(name, image, masks, nuclei, kept.seeds, left | _find_doubtful(nuclei, kept.seeds))
+
+
+def _find_doubtful(nuclei: NDArray[np.int32], seeds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where (H, W) nuclei, numbered like their seeds, may or may not be: at their edges, round seeds without one."""
+    areas = np.bincount(nuclei.ravel(), minlength=len(seeds) + 1)[1:]
+    radii = np.sqrt(areas / np.pi)
+    usual = float(np.median(radii[radii > 0])) if radii.any() else NUCLEUS_DIAMETER / 2
+    doubtful = np.zeros(nuclei.shape, np.bool_)
+    for number, (seed, radius) in enumerate(zip(seeds, radii, strict=True), start=1):
+        reach = round((1 + RIM) * max(radius, usual) * 2) + 2
+        top, left = (max(int(part) - reach, 0) for part in seed)
+        window = (slice(top, int(seed[0]) + reach + 1), slice(left, int(seed[1]) + reach + 1))
+        own = np.pad(nuclei[window] == number, 1)
+        if radius:
+            inner, outer = ndimage.distance_transform_edt(own), ndimage.distance_transform_edt(~own)
+            core = inner > (RIM * radius if radius <= LARGE * usual else np.inf)
+            rim = ~core & (outer <= RIM * radius)
+            doubtful[window] |= rim[1:-1, 1:-1]
+        else:
+            rows, columns = np.ogrid[window]
+            doubtful[window] |= np.hypot(rows - seed[0], columns - seed[1]) <= ASTRAY * usual
+    return doubtful
 
 
 def _find_image(path: str, folder: Path) -> Path:
@@ -86,7 +149,7 @@ def _find_image(path: str, folder: Path) -> Path:
     return next((place for place in places if place.is_file()), Path(path))
 
 
-def _to_bytes(image: NDArray[Any]) -> NDArray[np.uint8]:
+def to_bytes(image: NDArray[Any]) -> NDArray[np.uint8]:
     """Give an image as uint8, grey or in three colours; other kinds of numbers keep their range."""
     pixels = image[..., :3] if image.ndim == 3 and image.shape[2] == 4 else image
     if pixels.dtype == np.uint8:

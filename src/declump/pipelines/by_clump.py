@@ -243,7 +243,7 @@ def segment_by_clump(
     parts, left = [], set(np.flatnonzero(owned[0] == 0).tolist())
     for done, (number, extent) in enumerate(extents.items(), start=1):
         box = segmenter.find_box(extent, whole.shape)
-        view = view_piece(number, box, clumps[box.slices], pieces, spots, *owned)
+        view = view_piece((number,), box, clumps[box.slices], pieces, spots, *owned)
         if segmenter.may_have_cells(view):
             clump = pieces.find_clump(number)
             parts.append((clump - 1, box, segmenter.segment(image[box.slices], view)))
@@ -284,7 +284,7 @@ def own_spots(
 
 
 def view_piece(
-    number: int,
+    numbers: Sequence[int],
     box: Box,
     clumps: NDArray[np.integer[Any]],
     pieces: Pieces,
@@ -292,12 +292,12 @@ def view_piece(
     owners: NDArray[np.int64],
     nuclei: NDArray[np.bool_],
 ) -> ClumpView:
-    """Show a piece in its box.
+    """Show a piece in its box, or several as one.
 
     Parameters
     ----------
-    number : int
-        Of the piece.
+    numbers : sequence of int
+        Of the pieces; numbers that no piece has stand for nothing.
     box : Box
     clumps : (h, w) int
         Numbers of clumps in the box.
@@ -308,12 +308,12 @@ def view_piece(
         See :func:`own_spots`.
     """
     near = spots.meet(box)
-    own = owners[near] == number
+    own = np.isin(owners[near], numbers)
     kept = own | nuclei[near]
     near, own = near[kept], own[kept]
-    whole = clumps == pieces.find_clump(number)
+    whole = np.isin(clumps, [pieces.find_clump(number) for number in numbers])
     shown = np.where(whole, SEVERED, np.where(clumps > 0, OTHER, 0)).astype(np.uint8)
-    shown[pieces.number(clumps, box) == number] = OWN
+    shown[np.isin(pieces.number(clumps, box), numbers)] = OWN
     return ClumpView(box, shown, spots.choose(near), np.where(own, OWN, OTHER).astype(np.uint8))
 
 

@@ -53,6 +53,12 @@ class Box(NamedTuple):
         top, left = max(self.top, other.top), max(self.left, other.left)
         return Box(top, left, max(min(self.bottom, other.bottom), top), max(min(self.right, other.right), left))
 
+    def join(self, other: Box) -> Box:
+        """The smallest box that holds two."""
+        top, left = map(min, self[:2], other[:2])
+        bottom, right = map(max, self[2:], other[2:])
+        return Box(top, left, bottom, right)
+
     def holds(self, other: Box) -> bool:
         """Whether the other box lies in this one."""
         return self.meet(other) == other

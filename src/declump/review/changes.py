@@ -66,6 +66,11 @@ class Change:
     done: tuple[bool, bool]
 
     @property
+    def created(self) -> list[int]:
+        """Numbers of the cells that were not there before it."""
+        return [number for number, (before, after) in self.cells.items() if before is None and after is not None]
+
+    @property
     def evolves(self) -> bool:
         """Whether outlines follow from it."""
         if self.patches:

@@ -18,6 +18,12 @@ MAX_AT_RIM = 0.15
 """Share of the rim of what is looked at that a spot may reach: more of it is no spot, but the edge of something."""
 
 
+def could_be_nucleus(area: int, diameter: float) -> bool:
+    """Whether a spot of an area in pixels could be a nucleus where nuclei have a usual diameter."""
+    usual = np.pi * diameter**2 / 4
+    return bool(AREAS[0] * usual <= area <= AREAS[1] * usual)
+
+
 def grow_nucleus(
     luminance: NDArray[np.float32], allowed: NDArray[np.bool_], place: tuple[float, float], diameter: float
 ) -> tuple[tuple[slice, slice], NDArray[np.bool_]] | None:
@@ -57,13 +63,13 @@ def grow_nucleus(
         return None
     spot = ndimage.binary_fill_holes(ndimage.binary_opening(labels == labels[nearest]) | (labels == labels[nearest]))
     spot &= seen
-    area, usual = np.count_nonzero(spot), np.pi * diameter**2 / 4
+    area = int(np.count_nonzero(spot))
     rim = seen & (distance > reach - 1)
     around = seen & ~spot
     centre = tuple(np.rint(np.argwhere(spot).mean(axis=0)).astype(int)) if area else (0, 0)
     if (
         not spot[centre]  # a ring round something else
-        or not AREAS[0] * usual <= area <= AREAS[1] * usual
+        or not could_be_nucleus(area, diameter)
         or np.count_nonzero(spot & rim) > MAX_AT_RIM * np.count_nonzero(rim)
         or not around.any()
         or light[around].mean() - light[spot].mean() < MIN_CONTRAST

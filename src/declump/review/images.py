@@ -109,20 +109,8 @@ class ReviewedImage:
         self.picture, self.planes = read_focused(source)
         self.session = Session(self.picture, found.regions, options, found.result)
         self.log = EditLog(place / EDITS, {"image": found.origin["image"], "found": file_digest(place / FOUND)})
-        self.ids: set[str] = set()
         for record in self.log.records:
             self.session.replay(record)
-            self.ids.add(str(record.get("id", "")))
-
-    def write_edit(self, record: Mapping[str, Any], name: str) -> None:
-        """Put an edit that was made into the log, under the name that whoever made it gave it."""
-        self.log.append({**record, "id": name})
-        self.ids.add(name)
-
-    @property
-    def saved(self) -> int:
-        """Number of lines of the log when the results were saved last."""
-        return saved_edits(self.folder)
 
     def save(self, lock: AbstractContextManager[Any] | None = None) -> dict[str, Any]:
         """Find the cells anew from the corrected regions, and write them in all formats of the options.
@@ -134,7 +122,7 @@ class ReviewedImage:
         """
         session, options = self.session, self.options
         with lock or nullcontext():
-            regions, lines, done = session.regions, len(self.log.records), session.state.done
+            regions, lines, done = session.regions, len(self.log.records), session.done
             cells = [session.state.cells[number] for number in session.numbers]
         facts = {
             "review": {

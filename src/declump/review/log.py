@@ -26,11 +26,19 @@ class EditLog:
     origin : mapping
         What the edits are about, such as digests of image and regions. A log of something else is put aside, under a
         name with a number, and a new one begun.
+
+    Attributes
+    ----------
+    records : list of dict
+        Its lines, without the head.
+    names : set of str
+        Names of the edits in it.
     """
 
     def __init__(self, path: Path, origin: Mapping[str, Any]) -> None:
         self.path = path
         self.records: list[dict[str, Any]] = []
+        self.names: set[str] = set()
         head = {"format": _FORMAT, "version": _VERSION, **origin}
         if path.is_file():
             kept, whole = read_log(path)
@@ -38,16 +46,19 @@ class EditLog:
                 _put_aside(path)
             elif kept:
                 self.records = kept[1:]
+                self.names = {str(record.get("id", "")) for record in self.records}
                 os.truncate(path, whole)
         fresh = not path.is_file() or path.stat().st_size == 0
         self._file = path.open("ab", buffering=0)
         if fresh:
             self._write(head)
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Add a line; when this comes back, it is on the disk."""
-        self._write(record)
-        self.records.append(dict(record))
+    def append(self, record: Mapping[str, Any], name: str) -> None:
+        """Add an edit under the name that whoever made it gave it; when this comes back, it is on the disk."""
+        named = {**record, "id": name}
+        self._write(named)
+        self.records.append(named)
+        self.names.add(name)
 
     def _write(self, record: Mapping[str, Any]) -> None:
         whole = os.fstat(self._file.fileno()).st_size

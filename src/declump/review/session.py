@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,13 @@ from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.regions.channels import ImageChannels
 from declump.review.changes import Change
-from declump.review.edits import Edit, read_edit
+from declump.review.edits import Edit
+from declump.review.history import EditHistory
 from declump.review.state import ReviewState
 from declump.shapes.contours import first_exits
 
-UNDO, REDO = "undo", "redo"
 
-
-class Session:
+class Session(EditHistory[Change]):
     """Regions of an image, the edits made so far, and the cells that follow from them.
 
     Edits change the regions at once; :meth:`evolve` finds the outlines that follow, and evolves only clumps that it has
@@ -62,12 +60,10 @@ class Session:
         result: Segmentation | None = None,
         evolution: FrozenEvolution | None = None,
     ) -> None:
+        super().__init__()
         self.image, self.options = image, options or Options()
         self.evolution = evolution or open_evolution(image, self.options)
         self.state = ReviewState(regions, self.evolution.proposer.image.channels[0])
-        self.history: list[Change] = []
-        self.future: list[Change] = []
-        self.revision = 0
         self._regions: tuple[int, Regions] | None = None
         if result is not None:
             self.evolution.remember(regions, result)
@@ -84,43 +80,16 @@ class Session:
         """Numbers of the cells in the order of the regions; they stay with the cells, whatever is edited."""
         return self.state.order()
 
-    def make(self, edit: Edit) -> Change:
-        """Make an edit; what was undone before cannot be redone any more.
+    @property
+    def done(self) -> bool:
+        """Whether a person has said that the image is reviewed."""
+        return self.state.done
 
-        Raises
-        ------
-        ValueError
-            If it cannot be made, with the reason.
-        """
-        change = self.state.make(edit)
-        self.history.append(change)
-        self.future.clear()
-        self.revision += 1
-        return change
+    def _apply(self, edit: Edit) -> Change:
+        return self.state.make(edit)
 
-    def undo(self) -> Change | None:
-        """Take the last edit back; give what it had changed, or None if there is none."""
-        return self._go(self.history, self.future, back=True)
-
-    def redo(self) -> Change | None:
-        """Make the edit again that was undone last; None if there is none."""
-        return self._go(self.future, self.history, back=False)
-
-    def _go(self, source: list[Change], target: list[Change], *, back: bool) -> Change | None:
-        if not source:
-            return None
-        change = source.pop()
+    def _put(self, change: Change, *, back: bool) -> None:
         self.state.put(change, back=back)
-        target.append(change)
-        self.revision += 1
-        return change
-
-    def replay(self, record: Mapping[str, Any]) -> Change | None:
-        """Do what a line of the log says."""
-        said = record.get("edit")
-        if said == UNDO:
-            return self.undo()
-        return self.redo() if said == REDO else self.make(read_edit({k: v for k, v in record.items() if k != "id"}))
 
     def evolve(self, on_step: OnStep | None = None, regions: Regions | None = None) -> Segmentation:
         """Find the outlines of all cells, one row a cell of ``numbers``.

@@ -24,9 +24,11 @@ from declump.review.edits import (
     PartNucleus,
     PullOutline,
 )
-from declump.review.growing import NEAR, grow_nucleus
+from declump.review.growing import NEAR, could_be_nucleus, grow_nucleus
 from declump.review.strokes import paint_stroke
 
+MIN_DIAMETER = 8.0
+"""Of a nucleus in pixels, where nothing is known of it."""
 RAYS = 360
 """Directions in which outlines can be drawn."""
 DRAWN_WIDTH = 6
@@ -66,7 +68,8 @@ class ReviewState:
         }
         self.done = False
         self._next_cell, self._next_spot = len(self.cells) + 1, spots + 1
-        self.diameter = regions.diameter or 2 * float(np.sqrt(max(self.frozen.nucleus_area, 50.0) / np.pi))
+        area = self.frozen.nucleus_area
+        self.diameter = 2 * float(np.sqrt(area / np.pi)) if area else regions.diameter or MIN_DIAMETER
 
     def order(self) -> list[int]:
         """Numbers of the cells in the order of the regions: those with a nucleus first."""
@@ -282,18 +285,21 @@ class ReviewState:
                for other, cell in self.cells.items() if other != number):  # fmt: skip
             raise ValueError("another cell has its seed here already")
         spot = self._find_spot(row, column)
+        own = (self.spots_image == spot) if spot else np.zeros_like(self.clump)
         allowed = self.clump & (nuclei == 0)
-        if spot:
+        if spot and could_be_nucleus(int(np.count_nonzero(own)), self.diameter):
             box = _box_of(self.spots_image, spot)
-            mask = (self.spots_image[box] == spot) & allowed[box]
+            mask = own[box] & allowed[box]
+        else:  # what is dark there, be it a part of a spot that is too large for a nucleus
+            free = allowed & ((self.spots_image == 0) | own)
+            grown = grow_nucleus(self.luminance, free, (row, column), self.diameter)
+            if grown is None:
+                return replace(cell, bare=(float(row), float(column)))
+            box, mask = grown
+        if spot:
             draft.spots[spot] = None
-            self._patch(draft, "spots_image", box, self.spots_image[box] == spot, 0)
-            self._patch_over(draft, number, box, mask, nuclei)
-            return replace(cell, probability=1.0)
-        grown = grow_nucleus(self.luminance, allowed & (self.spots_image == 0), (row, column), self.diameter)
-        if grown is None:
-            return replace(cell, bare=(float(row), float(column)))
-        box, mask = grown
+            place_of_spot = _box_of(self.spots_image, spot)
+            self._patch(draft, "spots_image", place_of_spot, own[place_of_spot], 0)
         self._patch_over(draft, number, box, mask, nuclei)
         return replace(cell, probability=1.0)
 

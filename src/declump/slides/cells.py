@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -123,15 +124,15 @@ def solve(out: str, name: str, pieces: list[int], extents: list[list[int]]) -> i
 
 def _solve_piece(run: Opened, piece: int, extent: Box) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
     """Cells of one piece with all that is told of them, and what is no cell in it."""
-    view = look_at_piece(run, piece, extent)
+    view = look_at_pieces(run, (piece,), extent)
     pixels = run.slide.read(view.box)
     return describe_solved(run, view, pixels, run.segmenter.segment(pixels, view), run.load_pieces().find_clump(piece))
 
 
-def look_at_piece(run: Opened, piece: int, extent: Box) -> ClumpView:
-    """Show a piece of the slide in its box."""
+def look_at_pieces(run: Opened, pieces: Sequence[int], extent: Box) -> ClumpView:
+    """Show a piece of the slide in its box, or several as one."""
     box = run.segmenter.find_box(extent, run.record.shape)
-    return view_piece(piece, box, run.store.read_numbers(box), run.load_pieces(), *run.store.load_spots(box))
+    return view_piece(pieces, box, run.store.read_numbers(box), run.load_pieces(), *run.store.load_spots(box))
 
 
 def describe_solved(

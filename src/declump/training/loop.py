@@ -16,8 +16,8 @@ from declump.training.pretrained import load_model
 from declump.training.schedule import Curve, Schedule
 
 RATE = 2e-3
-FURTHER_RATE = 5e-4
-"""For a network that has learnt already."""
+FURTHER_RATE = 2e-4
+"""For a network that has learnt already: what it knows is to be kept where the new images say nothing of it."""
 DECAY = 1e-3
 CHECK_EVERY = 250
 SHORT_NUMBERS = bool(torch.cpu._is_avx512_bf16_supported())
@@ -77,7 +77,7 @@ def fit(
     network = lesson.network()
     filled = [group for group in groups if group]
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch leaves it out of its types
-    rate = RATE if schedule.start is None else FURTHER_RATE
+    rate = schedule.rate or (RATE if schedule.start is None else FURTHER_RATE)
     if schedule.start is not None and schedule.start.suffix == ".onnx":
         load_model(schedule.start, network, lesson.draw_batch(filled, schedule.size, schedule.seed)[0])
     elif schedule.start is not None:
@@ -99,6 +99,8 @@ def fit(
         for group in optimiser.param_groups:
             group["lr"] = rate * min((step + 1) / 100, 0.5 + 0.5 * float(np.cos(np.pi * step / steps)) + 1e-3)
         network.train()
+        if schedule.start is not None:
+            _hold_statistics(network)
         windows, *wanted = lesson.draw_batch(filled, schedule.size, schedule.seed * 1_000_003 + step)
         cost = lesson.loss(answer(windows), *wanted)
         optimiser.zero_grad(set_to_none=True)
@@ -116,6 +118,13 @@ def fit(
         if schedule.progress:
             schedule.progress(step + 1, steps, figures)
     return mean.eval(), curve
+
+
+def _hold_statistics(network: nn.Module) -> None:
+    """Let normalisations use the means and spreads they have: those of a few windows of a few images waver too much."""
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.eval()
 
 
 @torch.no_grad()

@@ -29,6 +29,9 @@ class Schedule:
         Written every few hundred steps; if it exists, training goes on from there to the same end.
     progress : callable, optional
         Called with the step, the number of steps and the latest figures.
+    rate : float, optional
+        Largest rate of learning; by default one for a network that begins with nothing, or the lower one for a network
+        that has learnt already.
     """
 
     steps: int
@@ -37,3 +40,4 @@ class Schedule:
     start: Path | None = None
     checkpoint: Path | None = None
     progress: Progress | None = None
+    rate: float | None = None

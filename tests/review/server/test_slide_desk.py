@@ -17,6 +17,7 @@ from declump.review.server.slide_desk import SlideDesk
 from declump.review.server.slide_tiles import SlidePyramid
 from declump.review.slides.image import ReviewedSlide
 from declump.slides.readers import open_levels
+from support.bridged_clumps import bridge
 from support.waiting import wait_until
 
 
@@ -112,6 +113,28 @@ def test_edits_of_two_clumps_both_come_to_their_end(watched: Watched) -> None:
     assert {cell["n"]: cell["radii"] for cell in watched.window()["cells"]} == before
     with pytest.raises(ValueError, match="nothing to undo"):
         watched.edit(edit="undo")
+
+
+def test_clumps_are_joined_and_parted_again(watched: Watched) -> None:
+    before = {cell["n"]: cell["radii"] for cell in watched.window()["cells"]}
+    lines = watched.window()["clump"]
+    session = watched.desk.image.session
+    first, second, stroke = bridge(session)
+    row, column = session.seeds[first - 1].tolist()
+    watched.edit(edit="pull outline", cell=first, row=row + 30.0, column=column + 30.0)
+    watched.settle()
+    pulled = {cell["n"]: cell["radii"] for cell in watched.window()["cells"]}
+    watched.edit(**stroke.to_record())
+    *_, result = watched.settle()
+    assert {first, second} <= {cell["n"] for cell in result["cells"]}
+    assert len(watched.window()["clump"]) < len(lines)
+    watched.edit(edit="undo")
+    watched.settle()
+    assert {cell["n"]: cell["radii"] for cell in watched.window()["cells"]} == pulled
+    assert len(watched.window()["clump"]) == len(lines)
+    watched.edit(edit="undo")
+    watched.settle()
+    assert {cell["n"]: cell["radii"] for cell in watched.window()["cells"]} == before
 
 
 def test_a_deleted_cell_is_gone_at_once_and_an_edit_sent_twice_is_made_once(watched: Watched) -> None:

@@ -15,6 +15,7 @@ from declump.review.edits import DeleteCell, Edit, JudgeCell, LabelCell, PullOut
 from declump.review.slides.image import NOTES, ReviewedSlide
 from declump.review.slides.pieces import OpenPiece
 from declump.slides.cells import quantise
+from support.bridged_clumps import bridge
 
 
 def files(out: Path) -> dict[str, bytes]:
@@ -24,7 +25,7 @@ def files(out: Path) -> dict[str, bytes]:
 def make(image: ReviewedSlide, *edits: Edit) -> None:
     for number, edit in enumerate(edits):
         image.session.make(edit)
-        image.write_edit(edit.to_record(), f"edit-{len(image.log.records)}-{number}")
+        image.log.append(edit.to_record(), f"edit-{len(image.log.records)}-{number}")
 
 
 def pulled(image: ReviewedSlide, number: int) -> PullOutline:
@@ -68,6 +69,26 @@ def test_a_corrected_clump_is_a_cold_start_and_others_stay(slide_results: Path) 
     assert [(row["verdict"], row["label"]) for row in rows] == [("accepted", ""), ("", "LSIL")]
     place = after.seeds[after.ids == int(rows[0]["id"])][0].tolist()
     assert place == before.seeds[2].tolist() == [int(rows[0]["seed_row"]), int(rows[0]["seed_column"])]
+
+
+def test_clumps_that_were_joined_are_saved_as_one(slide_results: Path) -> None:
+    before, image = open_slide_result(slide_results).read_window(), ReviewedSlide(slide_results)
+    first, second, stroke = bridge(image.session)
+    make(image, pulled(image, first), stroke)
+    image.save()
+    (piece,) = image.session.edited
+    image.close()
+    after = open_slide_result(slide_results).read_window()
+    at = {tuple(seed): row for row, seed in enumerate(after.seeds.tolist())}
+    assert len(at) == len(after) == len(before) - len(piece.found) + len(piece.numbers)
+    clumps = {int(after.columns["clump"][at[tuple(before.seeds[number - 1].tolist())]]) for number in (first, second)}
+    assert clumps == {piece.clump}
+    for number, seed, radii in zip(before.ids, before.seeds.tolist(), before.radii, strict=True):
+        if number not in piece.found:
+            np.testing.assert_array_equal(after.radii[at[tuple(seed)]], radii)
+    saved = files(slide_results)
+    replay_results(slide_results, everything=True)
+    assert files(slide_results) == saved
 
 
 def test_the_log_gives_the_same_files_again(slide_results: Path) -> None:

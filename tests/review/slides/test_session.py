@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from declump.io import open_slide_result
+from declump.records.boxes import Box
 from declump.review.edits import (
     AddSeed,
     DeleteCell,
@@ -22,6 +25,7 @@ from declump.review.edits import (
 )
 from declump.review.slides.session import Note, SlideSession
 from declump.slides.opened import open_run
+from support.bridged_clumps import bridge
 
 
 @pytest.fixture
@@ -40,7 +44,7 @@ def test_an_edit_opens_its_clump_alone_and_keeps_the_numbers(session: SlideSessi
     first, second, elsewhere = neighbours(session)
     change = session.make(DeleteCell(first))
     (piece,) = session.edited
-    assert change.piece == piece.number and elsewhere not in piece.found
+    assert change.piece is piece and elsewhere not in piece.found
     assert second in piece.numbers and first not in piece.numbers
     assert not session.has_cell(first) and session.has_cell(second) and session.has_cell(elsewhere)
     with pytest.raises(ValueError, match=f"there is no cell {first} any more"):
@@ -117,13 +121,58 @@ def test_a_cell_that_nobody_saw_is_painted_on_the_glass(session: SlideSession) -
     assert not session.edited
 
 
-def test_what_concerns_two_clumps_is_refused(session: SlideSession) -> None:
-    first, _, elsewhere = neighbours(session)
-    with pytest.raises(ValueError, match="two clumps"):
-        session.make(JoinNuclei(first, elsewhere))
-    line = [tuple(session.seeds[number - 1].astype(float).tolist()) for number in (first, elsewhere)]
-    with pytest.raises(ValueError, match="two clumps"):
-        session.make(PaintClump(tuple(line), 3.0, inside=True))
+def test_painting_between_two_clumps_makes_them_one(session: SlideSession) -> None:
+    first, second, stroke = bridge(session)
+    session.make(PullOutline(first, *(session.seeds[first - 1] + 30.0).tolist()))
+    session.make(AddSeed(*(session.seeds[second - 1] + np.array([14.0, 0.0])).tolist()))
+    added = len(session.ids) + 1
+    apart = {piece.number: piece.numbers for piece in session.edited}
+    assert len(apart) == 2
+    session.make(JudgeCell(second, "accepted"))
+    change = session.make(stroke)
+    (whole,) = session.edited
+    assert change.piece is whole and set(change.joins) == set(apart) == set(whole.members)
+    assert {first, second, added} <= set(whole.numbers) == {number for numbers in apart.values() for number in numbers}
+    assert whole.session.state.cells[whole.find_local(first)].drawn is not None
+    assert ndimage.label(whole.session.regions.clump, structure=np.ones((3, 3)))[1] == 1
+    (place,) = session.show_clumps(Box(*session.seeds[second - 1], *(session.seeds[second - 1] + 1))).ravel().tolist()
+    assert place == whole.number and session.open_at(second) is whole
+    session.make(JoinNuclei(first, second))
+    assert not session.has_cell(second)
+    for _ in range(2):
+        session.undo()
+    assert {piece.number: piece.numbers for piece in session.edited} == apart
+    session.redo()
+    session.redo()
+    assert session.edited == [whole] and not session.has_cell(second)
+    for _ in range(5):
+        session.undo()
+    assert not session.edited and not len(session.find_removed())
+
+
+def test_a_stroke_beyond_what_is_looked_at_opens_the_clump_anew(session: SlideSession) -> None:
+    first, _, _ = neighbours(session)
+    piece = session.open_at(first)
+    row, column = session.seeds[first - 1].astype(float).tolist()
+    clumps = session.show_clumps(Box(0, 0, *session.run.record.shape))
+    ends = [(0.0, column), (session.run.record.shape[0] - 1.0, column), (row, 0.0)]
+    for end in ends:
+        along = np.rint(np.linspace((row, column), end, 400)).astype(int)
+        far = not (piece.box.top <= end[0] < piece.box.bottom and piece.box.left <= end[1] < piece.box.right)
+        if far and set(np.unique(clumps[tuple(along.T)])) <= {0, piece.number}:
+            session.make(PaintClump(((row, column), end), 0.4, inside=True))
+            (opened,) = session.edited
+            assert opened is not piece and opened.members == (piece.number,) and first in opened.numbers
+            return
+    pytest.skip("every way from the clump to the border meets another one")
+
+
+def test_what_concerns_two_clumps_and_makes_them_no_one_is_refused(session: SlideSession) -> None:
+    first, second, stroke = bridge(session)
+    with pytest.raises(ValueError, match="two clumps; paint the clump between them first"):
+        session.make(JoinNuclei(first, second))
+    with pytest.raises(ValueError, match="two clumps; on a slide they are erased one by one"):
+        session.make(replace(stroke, inside=False))
     assert not session.history
 
 

@@ -166,8 +166,7 @@ async def _make_edit(request: Request) -> Response:
 
 async def _save(request: Request) -> Response:
     await _read_json(request)
-    desk = await _hub(request).open(_ready(request))
-    return JSONResponse(await asyncio.to_thread(desk.save))
+    return JSONResponse(await _hub(request).save(_ready(request)))
 
 
 async def _listen(websocket: WebSocket) -> None:

@@ -1,84 +1,93 @@
-"""One image on the desk: edits of all its tabs in one order, and what follows from them told to all."""
+"""What is open on a desk: edits of all its tabs in one order, kept in the log, and what follows told to all."""
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
-from declump.batch.image import find_pixel_size
 from declump.errors import sentence
-from declump.measurements import measure
-from declump.records.segmentation import Segmentation
 from declump.review.album import Entry
-from declump.review.changes import Change
-from declump.review.images import ReviewedImage
-from declump.review.runner import Done, EvolutionStep, Latest, Snapshot, evolve_snapshot
-from declump.review.server.content import (
-    describe_cells,
-    describe_clump,
-    describe_measurements,
-    describe_others,
-    describe_steps,
-    find_affected,
-    pack,
-)
+from declump.review.history import EditHistory
+from declump.review.images import saved_edits
+from declump.review.log import EditLog
+from declump.review.server.slide_tiles import SlidePyramid
 from declump.review.server.tiles import TilePyramid
-from declump.review.session import REDO, UNDO
 
 Publish = Callable[[dict[str, Any]], None]
 
+C = TypeVar("C")
 
-class Desk:
-    """An image that is open, and everybody who looks at it.
+
+class Reviewed(Protocol[C]):
+    """An image or a slide with its edits."""
+
+    folder: Path
+    log: EditLog
+
+    @property
+    def session(self) -> EditHistory[C]:
+        """What the edits are made on."""
+
+    def save(self, lock: AbstractContextManager[Any] | None = None) -> dict[str, Any]:
+        """Write the results; the lock is held while the state is looked at."""
+
+    def close(self) -> None:
+        """Let go of the log."""
+
+
+class Desk(ABC, Generic[C]):
+    """An image or a slide that is open, and everybody who looks at it.
 
     Parameters
     ----------
     entry : Entry
         Prepared.
-    image : ReviewedImage
+    image : Reviewed
+    pyramid : TilePyramid or SlidePyramid
+        Its tiles.
     publish : callable
         Called from any thread with what all tabs are to know.
     """
 
-    def __init__(self, entry: Entry, image: ReviewedImage, publish: Publish) -> None:
-        self.entry, self.image = entry, image
-        self._publish = publish
-        self.pyramid = TilePyramid(image.picture)
+    def __init__(self, entry: Entry, image: Reviewed[C], pyramid: TilePyramid | SlidePyramid, publish: Publish) -> None:
+        self.entry, self.pyramid = entry, pyramid
+        self._reviewed, self._publish = image, publish
         self.lock = threading.RLock()
         self._saving = threading.Lock()
-        snapshot = Snapshot.of(image.session)
-        self.snapshot, self.result = snapshot, image.session.evolve()
-        self._changed_clump = False
-        self._wanted = snapshot.revision
-        self._measured: dict[str, Any] | None = None
-        self._pixel_size = find_pixel_size(image.source.path, image.options)[0]
-        self._evolving: Latest[Snapshot] = Latest(self._evolve, self._fail)
-        self._measuring: Latest[Done] = Latest(self._measure, self._fail)
-        self._measuring.want(Done(snapshot, self.result))
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """What a page that opens it has to know."""
+
+    @abstractmethod
+    def _is_evolving(self) -> bool:
+        """Whether there are edits whose outlines are not known yet."""
+
+    @abstractmethod
+    def _preview(self, change: C) -> dict[str, Any]:
+        """What is seen of an edit at once: marks, cells that are gone, and where others start from."""
+
+    @abstractmethod
+    def _follow(self, change: C) -> None:
+        """Have outlines found that follow from an edit."""
+
+    @abstractmethod
+    def _stop(self) -> None:
+        """End all work that goes on beside."""
+
+    @property
+    def edits(self) -> int:
+        """Number of lines of the log."""
+        return len(self._reviewed.log.records)
 
     @property
     def finished(self) -> bool:
-        """Whether the image is reviewed."""
-        return self.image.session.state.done
-
-    def describe(self) -> dict[str, Any]:
-        """Everything about the image, for a page that opens it."""
-        with self.lock:
-            session, snapshot, result = self.image.session, self.snapshot, self.result
-            cells, facts = dict(session.state.cells), self._facts()
-        return {
-            **facts,
-            **self.pyramid.describe(),
-            "kind": self.entry.kind,
-            "cells": describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, cells),
-            "others": describe_others(session.find_others(snapshot.regions)),
-            "clump": describe_clump(snapshot.regions.clump),
-            "diameter": session.state.diameter,
-            "pixel_size": self._pixel_size,
-            "measured": self._measured,
-            "wanted": self._wanted,
-        }
+        """Whether it is reviewed."""
+        return self._reviewed.session.done
 
     def edit(self, record: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Make an edit, put it into the log, and have its clump evolve.
@@ -96,8 +105,8 @@ class Desk:
             If it cannot be made, with the reason.
         """
         with self.lock:
-            image, session = self.image, self.image.session
-            if name in image.ids:
+            session, log = self._reviewed.session, self._reviewed.log
+            if name in log.names:
                 return self._facts()
             change = session.replay(record)
             if change is None:
@@ -105,117 +114,40 @@ class Desk:
             # What is seen at once does not wait for the disk; whoever sent the edit does.
             self._publish({"type": "edited", "id": self.entry.id, **self._facts(), **self._preview(change)})
             try:
-                image.write_edit(record, name)
+                log.append(record, name)
             except OSError:
-                self._take_back(str(record.get("edit")))
+                session.withdraw(record)
                 self._publish({"type": "reload"})
                 raise
-            self._changed_clump |= any(patch.image == "clump" for patch in change.patches)
-            if change.evolves:
-                self._wanted = session.revision
-                self._evolving.want(Snapshot.of(session))
+            self._follow(change)
             return self._facts()
 
     def save(self) -> dict[str, Any]:
         """Write the results as they follow from the edits so far."""
         with self._saving:
-            record = self.image.save(self.lock)
-        self.entry.record = record
+            self.entry.record = self._reviewed.save(self.lock)
         with self.lock:
             facts = self._facts()
         self._publish({"type": "saved", "id": self.entry.id, **facts})
         return facts
 
     def close(self) -> None:
-        """End all work on the image."""
-        self._evolving.stop()
-        self._measuring.stop()
+        """End all work on it."""
+        self._stop()
         with self._saving:
-            self.image.close()
+            self._reviewed.close()
 
     def _facts(self) -> dict[str, Any]:
-        session = self.image.session
+        session = self._reviewed.session
         return {
             "revision": session.revision,
             "undo": len(session.history),
             "redo": len(session.future),
-            "finished": session.state.done,
-            "evolving": self.snapshot.revision < self._wanted,
-            "edits": len(self.image.log.records),
-            "saved": self.image.saved,
+            "finished": session.done,
+            "evolving": self._is_evolving(),
+            "edits": self.edits,
+            "saved": saved_edits(self._reviewed.folder),
         }
-
-    def _take_back(self, edit: str) -> None:
-        """Undo an edit that could not be put into the log, as if it had never been made."""
-        session = self.image.session
-        if edit == UNDO:
-            session.redo()
-        else:
-            session.undo()
-            if edit != REDO:
-                session.future.pop()
-
-    def _preview(self, change: Change) -> dict[str, Any]:
-        state = self.image.session.state
-        starts = self.image.session.preview(change, self.result, self.snapshot.numbers)
-        return {
-            "evolves": change.evolves,
-            "gone": [number for number in change.cells if number not in state.cells],
-            "marks": [
-                {"n": number, "verdict": cell.verdict, "label": cell.label}
-                for number in change.cells
-                if (cell := state.cells.get(number)) is not None
-            ],
-            "starts": [
-                {"n": number, "seed": [round(part, 1) for part in state.seed_of(number)], "radii": pack(radii)}
-                for number, radii in (starts.items() if change.evolves else ())
-            ],
-        }
-
-    def _evolve(self, snapshot: Snapshot, check: Callable[[], None]) -> None:
-        def tell(news: EvolutionStep | Done) -> None:
-            if isinstance(news, EvolutionStep):
-                cells = describe_steps(news.numbers, news.radii)
-                self._publish({"type": "step", "id": self.entry.id, "revision": snapshot.revision, "cells": cells})
-            else:
-                self._take(news)
-
-        evolve_snapshot(self.image.session, snapshot, tell, check)
-
-    def _take(self, done: Done) -> None:
-        """Take new outlines for the present ones, and tell what has changed."""
-        snapshot, result = done.snapshot, done.result
-        with self.lock:
-            rows = find_affected(self.result, self.snapshot.numbers, result, snapshot.numbers)
-            self.snapshot, self.result = snapshot, result
-            cells, clump = dict(self.image.session.state.cells), self._changed_clump
-            self._changed_clump = False
-        message = {
-            "type": "result",
-            "id": self.entry.id,
-            "revision": snapshot.revision,
-            "numbers": snapshot.numbers,
-            "cells": describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, cells, rows),
-        }
-        if clump:
-            message["clump"] = describe_clump(snapshot.regions.clump)
-        self._publish(message)
-        self._measuring.want(done)
-
-    def _measure(self, done: Done, check: Callable[[], None]) -> None:
-        image, snapshot = self.image, done.snapshot
-        whole: Segmentation = image.session.complete(done.result, snapshot.regions)
-        check()
-        measured = measure(whole, image.picture, prior=image.options.prior, pixel_size=self._pixel_size)
-        check()
-        self._measured = {
-            "type": "measured",
-            "id": self.entry.id,
-            "revision": snapshot.revision,
-            **describe_measurements(measured, snapshot.numbers),
-            "others": describe_others(whole.others),
-        }
-        self._publish(self._measured)
 
     def _fail(self, error: Exception) -> None:
         self._publish({"type": "trouble", "id": self.entry.id, "reason": sentence(error)})

@@ -14,6 +14,7 @@ from declump.io import read_image, read_size
 from declump.review.album import Album, Entry
 from declump.review.images import ReviewedImage, make_thumbnail, saved_edits
 from declump.review.server.desk import Desk
+from declump.review.server.image_desk import ImageDesk
 from declump.review.server.slide_desk import SlideDesk
 from declump.review.server.slide_tiles import SlidePyramid
 from declump.review.server.tiles import TilePyramid, encode
@@ -60,7 +61,7 @@ class Hub:
     def __init__(self, album: Album) -> None:
         self.album = album
         self.tabs: set[Tab] = set()
-        self._desks: dict[str, Desk | SlideDesk] = {}
+        self._desks: dict[str, Desk[Any]] = {}
         self._pictures: dict[str, TilePyramid | SlidePyramid] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._thumbnails: dict[str, bytes] = {}
@@ -86,7 +87,7 @@ class Hub:
         """What the list says of an image."""
         facts = (entry.record or {}).get("image", {})
         desk = self._desks.get(entry.id)
-        edits = len(desk.image.log.records) if desk else int((entry.record or {}).get("review", {}).get("edits", 0))
+        edits = desk.edits if desk else int((entry.record or {}).get("review", {}).get("edits", 0))
         finished = desk.finished if desk else bool((entry.record or {}).get("review", {}).get("finished"))
         return {
             "id": entry.id,
@@ -115,7 +116,7 @@ class Hub:
                     del self._pictures[name]
         return self._pictures[entry.id]
 
-    async def open(self, entry: Entry) -> Desk | SlideDesk:
+    async def open(self, entry: Entry) -> Desk[Any]:
         """Give the desk of an image that is ready, made at first use.
 
         Raises
@@ -131,13 +132,20 @@ class Hub:
         await self._close_unused()
         return desk
 
-    def _make_desk(self, entry: Entry) -> Desk | SlideDesk:
+    async def save(self, entry: Entry) -> dict[str, Any]:
+        """Write the results of an image as they follow from its edits, and tell the list of it."""
+        desk = await self.open(entry)
+        facts = await asyncio.to_thread(desk.save)
+        self._tell_entry(entry)
+        return facts
+
+    def _make_desk(self, entry: Entry) -> Desk[Any]:
         shown = self._pictures.pop(entry.id, None)
         if entry.kind == SLIDE:
             pyramid = shown if isinstance(shown, SlidePyramid) else _open_slide(entry)
             return SlideDesk(entry, ReviewedSlide(entry.folder), pyramid, self._publish)
         image = ReviewedImage(entry.source, self.album.options, entry.folder)
-        return Desk(entry, image, self._publish)
+        return ImageDesk(entry, image, self._publish)
 
     async def _close_unused(self) -> None:
         shown = {tab.image for tab in self.tabs}

@@ -1,24 +1,22 @@
-"""One slide on the desk: its cells by window, edits of all its tabs in one order, and what follows told to all."""
+"""One slide on the desk: its cells by window, evolved anew in the clumps that were edited."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.errors import sentence
 from declump.records.boxes import Box
 from declump.records.others import KINDS
 from declump.review.album import Entry
 from declump.review.runner import Done, EvolutionStep, Latest, Snapshot, evolve_snapshot
 from declump.review.server.content import describe_clump, describe_steps, pack
+from declump.review.server.desk import Desk, Publish
 from declump.review.server.slide_content import describe_columns, describe_place, describe_shown
 from declump.review.server.slide_tiles import SlidePyramid
-from declump.review.session import REDO, UNDO
 from declump.review.slides.image import ReviewedSlide
 from declump.review.slides.pieces import OpenPiece, SolvedPiece
 from declump.review.slides.session import SlideChange
@@ -32,8 +30,8 @@ CLUMPS_IN = 16 * 2**20
 """Pixels of a window up to which edges of clumps are shown."""
 
 
-class SlideDesk:
-    """A slide that is open, and everybody who looks at it; see :class:`declump.review.server.desk.Desk`.
+class SlideDesk(Desk[SlideChange]):
+    """A slide that is open.
 
     Parameters
     ----------
@@ -45,23 +43,15 @@ class SlideDesk:
         Called from any thread with what all tabs are to know.
     """
 
-    def __init__(
-        self, entry: Entry, image: ReviewedSlide, pyramid: SlidePyramid, publish: Callable[[dict[str, Any]], None]
-    ) -> None:
-        self.entry, self.image, self.pyramid = entry, image, pyramid
-        self._publish = publish
-        self.lock = threading.RLock()
-        self._saving = threading.Lock()
+    def __init__(self, entry: Entry, image: ReviewedSlide, pyramid: SlidePyramid, publish: Publish) -> None:
+        super().__init__(entry, image, pyramid, publish)
+        self.image = image
+        self._whole = Box(0, 0, *image.run.record.shape)
         self._columns = measured_columns(image.found)
         self._confidence = image.found.read_columns(("confidence",))["confidence"].astype(np.float64)
         self._others = image.read_others()
         self._stale: dict[int, Snapshot] = {}
         self._evolving: Latest[dict[int, Snapshot]] = Latest(self._evolve, self._fail)
-
-    @property
-    def finished(self) -> bool:
-        """Whether the slide is reviewed."""
-        return self.image.session.done
 
     def describe(self) -> dict[str, Any]:
         """What there is to know of the slide before any window is asked for."""
@@ -80,7 +70,7 @@ class SlideDesk:
 
     def window(self, top: int, left: int, bottom: int, right: int) -> dict[str, Any]:
         """Cells that a window of the slide shows: with outlines and measurements, or from afar the doubtful ones."""
-        box = Box(top, left, bottom, right).meet(Box(0, 0, *self.pyramid.shape))
+        box = Box(top, left, bottom, right).meet(self._whole)
         with self.lock:
             session, edited, removed = self.image.session, self._find_solved(box), self.image.session.find_removed()
             seeds = session.seeds
@@ -102,7 +92,7 @@ class SlideDesk:
             session = self.image.session
             kept = np.ones(len(session.ids), np.bool_)
             kept[session.find_removed() - 1] = False
-            edited = self._find_solved(Box(0, 0, *self.pyramid.shape))
+            edited = self._find_solved(self._whole)
             numbers = np.concatenate([session.ids[kept], *(solved.numbers for solved in edited)]).astype(np.int64)
             seeds = np.concatenate([session.seeds[kept], *(solved.rows["seeds"] for solved in edited)])
             confidence = np.concatenate([self._confidence[kept], *map(self._confidence_of, edited)])
@@ -115,76 +105,24 @@ class SlideDesk:
         row = waiting[(at[0] + 1) % len(waiting) if len(at) else 0]
         return {"n": int(numbers[row]), "seed": [int(part) for part in seeds[row]]}
 
-    def edit(self, record: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """Make an edit, put it into the log, and have its clump evolve; see :meth:`Desk.edit`."""
-        with self.lock:
-            image, session = self.image, self.image.session
-            if name in image.ids:
-                return self._facts()
-            change = session.replay(record)
-            if change is None:
-                raise ValueError(f"there is nothing to {record.get('edit')}")
-            self._publish({"type": "edited", "id": self.entry.id, **self._facts(), **self._preview(change)})
-            try:
-                image.write_edit(record, name)
-            except OSError:
-                self._take_back(str(record.get("edit")))
-                self._publish({"type": "reload"})
-                raise
-            if change.piece is not None:
-                self._follow(session.pieces[change.piece])
-            return self._facts()
-
     def look(self, cell: int) -> None:
         """Open the clump of a cell that somebody chose, so that its first edit need not wait for that."""
         with self.lock, suppress(ValueError):  # if the cell is gone, an edit will say so
             if self.image.session.can_correct:
                 self.image.session.open_at(cell)
 
-    def save(self) -> dict[str, Any]:
-        """Write the results as they follow from the edits so far."""
-        with self._saving:
-            self.entry.record = self.image.save(self.lock)
-        with self.lock:
-            facts = self._facts()
-        self._publish({"type": "saved", "id": self.entry.id, **facts})
-        return facts
+    def _is_evolving(self) -> bool:
+        return bool(self._stale)
 
-    def close(self) -> None:
-        """End all work on the slide."""
+    def _stop(self) -> None:
         self._evolving.stop()
-        with self._saving:
-            self.image.close()
-
-    def _facts(self) -> dict[str, Any]:
-        session, record = self.image.session, self.entry.record or {}
-        return {
-            "revision": session.revision,
-            "undo": len(session.history),
-            "redo": len(session.future),
-            "finished": session.done,
-            "evolving": bool(self._stale),
-            "edits": len(self.image.log.records),
-            "saved": int(record.get("review", {}).get("edits", 0)),
-        }
-
-    def _take_back(self, edit: str) -> None:
-        """Undo an edit that could not be put into the log, as if it had never been made."""
-        session = self.image.session
-        if edit == UNDO:
-            session.redo()
-        else:
-            session.undo()
-            if edit != REDO:
-                session.future.pop()
 
     def _preview(self, change: SlideChange) -> dict[str, Any]:
-        """What is seen at once: marks, cells that are gone, and where others start from."""
         session = self.image.session
         marks = [] if change.cell is None else [{"n": change.cell, **vars(session.notes[change.cell])}]
-        if change.piece is None or change.change is None:
+        piece = change.piece
+        if piece is None or change.change is None or piece.number not in session.pieces:
             return {"evolves": False, "gone": [], "marks": marks, "starts": []}
-        piece = session.pieces[change.piece]
         state, (top, left) = piece.session.state, piece.box[:2]
         if piece.solved is None:  # the cells are those that were found
             read = self.image.found.read_window(*piece.box, columns=())
@@ -208,7 +146,22 @@ class SlideDesk:
             ],
         }
 
-    def _follow(self, piece: OpenPiece) -> None:
+    def _follow(self, change: SlideChange) -> None:
+        if change.piece is None:
+            return
+        pieces = self.image.session.pieces
+        for number in (change.piece.number, *change.joins):
+            if number not in pieces:
+                self._stale.pop(number, None)
+        if change.piece.number in pieces:
+            self._renew(change.piece)
+            return
+        self._tell_found(change.piece)  # what was joined is parted again
+        for number in change.joins:
+            if pieces[number].is_edited:
+                self._renew(pieces[number])
+
+    def _renew(self, piece: OpenPiece) -> None:
         """Have a piece that was edited evolve; if all its edits are undone, its cells are those that were found."""
         if piece.is_edited:
             self._stale[piece.number] = Snapshot.of(piece.session)
@@ -216,12 +169,19 @@ class SlideDesk:
             return
         self._stale.pop(piece.number, None)
         piece.solved = None
+        self._tell_found(piece)
+
+    def _tell_found(self, piece: OpenPiece) -> None:
+        """Tell of the cells of a piece that were found, but for those of which edits tell."""
         found = read_found(self.image.found, piece.box)
-        self._tell_piece(piece, found.choose(np.isin(found.numbers, piece.found)))
+        left = np.setdiff1d(piece.found, self.image.session.find_removed())
+        self._tell_piece(piece, found.choose(np.isin(found.numbers, left)))
 
     def _evolve(self, stale: dict[int, Snapshot], check: Callable[[], None]) -> None:
         for number, snapshot in stale.items():
-            piece = self.image.session.pieces[number]
+            piece = self.image.session.pieces.get(number)
+            if piece is None:  # joined with another, or parted, meanwhile
+                continue
             names = [piece.names[cell] for cell in snapshot.numbers]
 
             def tell(news: EvolutionStep | Done, piece: OpenPiece = piece, names: list[int] = names) -> None:
@@ -246,7 +206,6 @@ class SlideDesk:
             self._tell_piece(piece, show_solved(solved))
 
     def _tell_piece(self, piece: OpenPiece, shown: ShownCells) -> None:
-        solved = [piece.solved] if piece.solved is not None else []
         told = {
             "type": "result",
             "id": self.entry.id,
@@ -254,7 +213,7 @@ class SlideDesk:
             "evolving": bool(self._stale),
             "gone": sorted({*piece.names.values(), *piece.found.tolist()} - set(shown.numbers.tolist())),
             "box": list(piece.box),
-            "others": self._find_others(piece.box, solved),
+            "others": self._find_others(piece.box, self._find_solved(piece.box)),
             "clump": self._trace_clumps(piece.box),
         }
         self._publish({**told, **describe_shown(shown, self.image.session.notes, self._columns)})
@@ -294,9 +253,6 @@ class SlideDesk:
             return []
         lines = describe_clump(self.image.session.show_clumps(box) != 0)
         return [[round(value + (box.top if k % 2 else box.left), 1) for k, value in enumerate(line)] for line in lines]
-
-    def _fail(self, error: Exception) -> None:
-        self._publish({"type": "trouble", "id": self.entry.id, "reason": sentence(error)})
 
 
 def _find_inside(places: NDArray[Any], box: Box) -> NDArray[np.bool_]:

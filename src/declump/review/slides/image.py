@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 
 from declump._files import atomic_file, check_links, write_atomically
 from declump.batch.image import as_text
+from declump.datasets import corrected
 from declump.io import open_slide_result
 from declump.io.slide_results import FILE as CELLS
 from declump.review.images import FOLDER
 from declump.review.log import FILE as EDITS
 from declump.review.log import EditLog
-from declump.review.slides.pieces import OpenPiece, SolvedPiece
+from declump.review.slides.pieces import OpenPiece, Rows, SolvedPiece
 from declump.review.slides.session import Note, SlideSession
+from declump.review.slides.teaching import annotate_piece
 from declump.slides import FORMATS
 from declump.slides.cells import make_plan
 from declump.slides.gathering import gather
@@ -68,10 +70,8 @@ class ReviewedSlide:
         self.others = self._keep(OTHERS_FILE)
         self.session = SlideSession(self.run, self.found)
         self.log = EditLog(out / FOLDER / EDITS, {"image": record.content, "found": record.digest})
-        self.ids: set[str] = set()
         for line in self.log.records:
             self.session.replay(line)
-            self.ids.add(str(line.get("id", "")))
         for piece in self.session.edited:
             self.solve(piece)
 
@@ -94,11 +94,6 @@ class ReviewedSlide:
         regions = piece.session.regions
         piece.solved = piece.describe(self.run, piece.session.evolve(regions=regions), regions, piece.numbers)
 
-    def write_edit(self, record: Mapping[str, Any], name: str) -> None:
-        """Put an edit that was made into the log, under the name that whoever made it gave it."""
-        self.log.append({**record, "id": name})
-        self.ids.add(name)
-
     def save(self, lock: AbstractContextManager[Any] | None = None) -> dict[str, Any]:
         """Write all files of the results anew, with the cells of edited clumps found from their corrected regions."""
         with lock or nullcontext():
@@ -112,6 +107,12 @@ class ReviewedSlide:
         if session.can_correct:
             self._write_cells(solved)
         self._write_notes(solved, notes)
+        diameter = self.run.record.statistics.diameter
+        taught = [image for one in solved if (image := annotate_piece(one, notes, diameter)) is not None]
+        if taught:
+            corrected.write(taught, self.folder / corrected.FILE)
+        else:
+            (self.folder / corrected.FILE).unlink(missing_ok=True)
         summary = json.loads((self.folder / SUMMARY_FILE).read_text(encoding="utf-8"))
         summary["review"] = {"edits": lines, "finished": done, "clumps_corrected": len(solved)}
         write_atomically(self.folder / SUMMARY_FILE, as_text(summary))
@@ -123,11 +124,14 @@ class ReviewedSlide:
         plan = make_plan(store, tiles)
         edited: dict[str, dict[str, NDArray[Any]]] = {}
         for one in solved:
-            places = np.flatnonzero(plan.pieces == one.piece.number)
-            job = int(np.searchsorted(plan.starts, places[0], side="right")) - 1 if len(places) else -1
-            name = plan.names[job] if len(places) else _PAINTED
-            before = edited.get(name) or (store.load("cells", name) if len(places) else {})
-            edited[name] = _put_into(before, one, self.session.seeds)
+            places = np.flatnonzero(np.isin(plan.pieces, one.piece.members))
+            jobs = np.unique(np.searchsorted(plan.starts, places, side="right") - 1)
+            first, *others = [plan.names[job] for job in jobs.tolist()] or [_PAINTED]
+            for name in others:
+                before = edited.get(name) or store.load("cells", name)
+                edited[name] = _leave_out(before, one, self.session.seeds)
+            before = edited.get(first) or (store.load("cells", first) if len(jobs) else {})
+            edited[first] = _put_into(before, one, self.session.seeds)
         names = (*plan.names, *([_PAINTED] if _PAINTED in edited else []))
         plan = replace(plan, names=names)
         changed = EditedStore(store.out, store.record, edited)
@@ -158,21 +162,24 @@ class ReviewedSlide:
         self.log.close()
 
 
-def _put_into(
-    job: Mapping[str, NDArray[Any]], solved: SolvedPiece, seeds: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
-    """Give the content of a job with the cells of a piece in the place of those that were found in it."""
-    own = {**solved.rows, **{f"others_{name}": values for name, values in solved.others.items()}}
-    if not job:
-        return {**own, "solved": np.array([solved.piece.number], np.int64)}
+def _leave_out(job: Mapping[str, NDArray[Any]], solved: SolvedPiece, seeds: NDArray[np.int64]) -> Rows:
+    """Give the content of a job without the cells that were found in a piece."""
     gone = {tuple(seed) for seed in seeds[solved.piece.found - 1].tolist()}
     kept = np.array([tuple(seed) not in gone for seed in job["seeds"].tolist()], np.bool_)
     beside = ~solved.piece.holds(job["others_places"])
-    content = {
-        name: np.concatenate([job[name][beside if name.startswith("others_") else kept], values])
-        for name, values in own.items()
-    }
+    content = {name: job[name][beside if name.startswith("others_") else kept] for name in job if name != "solved"}
     return {**content, "solved": job["solved"]}
+
+
+def _put_into(job: Mapping[str, NDArray[Any]], solved: SolvedPiece, seeds: NDArray[np.int64]) -> Rows:
+    """Give the content of a job with the cells of a piece in the place of those that were found in it."""
+    own = {**solved.rows, **{f"others_{name}": values for name, values in solved.others.items()}}
+    members = np.array(solved.piece.members, np.int64)
+    if not job:
+        return {**own, "solved": members}
+    left = _leave_out(job, solved, seeds)
+    content = {name: np.concatenate([left[name], values]) for name, values in own.items()}
+    return {**content, "solved": np.union1d(left["solved"], members)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.review.edits import Edit
 from declump.review.session import Session
-from declump.slides.cells import describe_solved, look_at_piece
+from declump.slides.cells import describe_solved, look_at_pieces
 from declump.slides.opened import Opened
 
 Rows = dict[str, NDArray[Any]]
@@ -24,14 +24,18 @@ _DOWN, _RIGHT, _CELLS = ("row", "end_row"), ("column", "end_column"), ("cell", "
 
 @dataclass(eq=False)
 class OpenPiece:
-    """A clump of a slide, or a part of one that was cut, opened for edits.
+    """A clump of a slide, or a part of one that was cut, or several that a person joined, opened for edits.
 
     Attributes
     ----------
     number : int
-        Of the piece; below 0 for what a person painted where no clump was found.
+        Of the piece; below 0 for what a person painted where no clump was found, or joined.
+    members : tuple of int
+        Numbers of the pieces that were found and that it consists of; none for a painted one.
+    extent : Box
+        What is looked at more closely: where it lies.
     clump : int
-        Number of its clump; 0 for a painted one.
+        Number of its clump, the first one of several; 0 for a painted one.
     view : ClumpView
         Its box, and what else lies in it.
     session : Session
@@ -45,6 +49,8 @@ class OpenPiece:
     """
 
     number: int
+    members: tuple[int, ...]
+    extent: Box
     clump: int
     view: ClumpView
     session: Session
@@ -54,7 +60,7 @@ class OpenPiece:
 
     @property
     def box(self) -> Box:
-        """Where it lies."""
+        """The pixels that are looked at."""
         return self.view.box
 
     @property
@@ -105,7 +111,7 @@ class OpenPiece:
         """Tell all of the cells that were evolved in regions of the box, as the files of a slide have it."""
         whole = self.session.complete(result, regions)
         told = describe_solved(run, self.view, self.session.image, whole, self.clump)
-        return SolvedPiece(self, numbers, result, *told)
+        return SolvedPiece(self, numbers, regions.clump, whole, *told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,32 +123,41 @@ class SolvedPiece:
     piece : OpenPiece
     numbers : list of int
         Of the cells in the slide.
+    clump : (h, w) bool
+        Where it is by the edits, in the box.
     result : Segmentation
-        Their outlines in the box.
+        Cells and nuclei in the box.
     rows, others : dict of str to arrays
         What is told of them, and of what is no cell.
     """
 
     piece: OpenPiece
     numbers: list[int]
+    clump: NDArray[np.bool_]
     result: Segmentation
     rows: Rows
     others: Rows
 
 
-def open_piece(run: Opened, number: int, extent: Box, ids: NDArray[np.int64], seeds: NDArray[np.int64]) -> OpenPiece:
+def open_piece(
+    run: Opened,
+    number: int,
+    members: tuple[int, ...],
+    extent: Box,
+    ids: NDArray[np.int64],
+    seeds: NDArray[np.int64],
+) -> OpenPiece:
     """Open a piece of a slide for edits.
 
     Parameters
     ----------
     run : Opened
-    number : int
-        Of the piece; below 0 for one that a person begins to paint.
-    extent : Box
+    number, members, extent
+        See :class:`OpenPiece`.
     ids, seeds : (N,), (N, 2)
-        Cells that were found and may belong to it: those of its clump.
+        Cells that were found and may belong to it: those of its clumps.
     """
-    view = look_at_piece(run, number, extent)
+    view = look_at_pieces(run, members, extent)
     pixels = run.slide.read(view.box)
     regions, evolution = run.segmenter.freeze(pixels, view)
     session = Session(pixels, regions, run.record.options.cells, evolution=evolution)
@@ -157,8 +172,8 @@ def open_piece(run: Opened, number: int, extent: Box, ids: NDArray[np.int64], se
         row, column = (int(np.floor(part + 0.5)) for part in session.state.seed_of(local))
         if (row, column) in at:
             names[local] = at[row, column]
-    clump = run.load_pieces().find_clump(number) if number > 0 else 0
-    return OpenPiece(number, clump, view, session, ids, names)
+    clump = min((run.load_pieces().find_clump(member) for member in members), default=0)
+    return OpenPiece(number, members, extent, clump, view, session, ids, names)
 
 
 def find_extent(run: Opened, number: int) -> Box:

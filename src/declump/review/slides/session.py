@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,8 @@ from declump.review.edits import (
     JudgeCell,
     LabelCell,
     PaintClump,
-    read_edit,
 )
-from declump.review.session import REDO, UNDO
+from declump.review.history import EditHistory
 from declump.review.slides.pieces import OpenPiece, find_extent, open_piece
 from declump.review.strokes import paint_stroke
 from declump.slides.opened import Opened
@@ -44,9 +42,11 @@ class SlideChange:
     Attributes
     ----------
     edit : Edit
-    piece : int, optional
-        Number of the piece, with what the edit changed in its session.
+    piece : OpenPiece, optional
+        With what the edit changed in its session.
     change : Change, optional
+    joins : tuple of int
+        Numbers of the pieces that the edit made one, which is ``piece``.
     cell : int, optional
         Number of the cell with its notes before and after.
     notes : (Note, Note), optional
@@ -54,18 +54,20 @@ class SlideChange:
     """
 
     edit: Edit
-    piece: int | None = None
+    piece: OpenPiece | None = None
     change: Change | None = None
+    joins: tuple[int, ...] = ()
     cell: int | None = None
     notes: tuple[Note, Note] | None = None
     done: tuple[bool, bool] | None = None
 
 
-class SlideSession:
+class SlideSession(EditHistory[SlideChange]):
     """The cells of a slide, and the edits made so far.
 
     A clump is opened at its first edit: what is round it in its box stays as it was found, so that an edit changes its
-    clump and no other. Numbers of cells are those of the cells that were found; new ones come after them.
+    clump and no other. Clumps that a person paints together are opened as one, and the edits made in them so far are
+    made in it again. Numbers of cells are those of the cells that were found; new ones come after them.
 
     Parameters
     ----------
@@ -80,21 +82,20 @@ class SlideSession:
         Number of edits, undone and redone ones included.
     history, future : list of SlideChange
     pieces : dict of int to OpenPiece
-        Those that were opened.
+        Those that were opened, and are not part of another now.
     notes : dict of int to Note
     """
 
     def __init__(self, run: Opened, found: SlideResult) -> None:
+        super().__init__()
         self.run = run
         index = found.read_columns(("id", "clump", "seed_row", "seed_column"))
         self.ids, self.clumps = index["id"].astype(np.int64), index["clump"].astype(np.int64)
         self.seeds = np.column_stack([index["seed_row"], index["seed_column"]]).astype(np.int64)
-        self.history: list[SlideChange] = []
-        self.future: list[SlideChange] = []
-        self.revision = 0
         self.pieces: dict[int, OpenPiece] = {}
+        self._joined: dict[int, OpenPiece] = {}
         self.notes: dict[int, Note] = {}
-        self.done = False
+        self._done = False
         self._next, self._painted = len(self.ids) + 1, -1
 
     @property
@@ -107,42 +108,27 @@ class SlideSession:
         """Pieces in which any edit holds."""
         return [piece for piece in self.pieces.values() if piece.is_edited]
 
-    def replay(self, record: Mapping[str, Any]) -> SlideChange | None:
-        """Do what a line of the log says; None if there is nothing to undo or redo.
+    @property
+    def done(self) -> bool:
+        """Whether a person has said that the slide is reviewed."""
+        return self._done
 
-        Raises
-        ------
-        ValueError
-            If it cannot be done, with the reason.
-        """
-        said = record.get("edit")
-        if said == UNDO:
-            return self._go(self.history, self.future, back=True)
-        if said == REDO:
-            return self._go(self.future, self.history, back=False)
-        return self.make(read_edit({key: value for key, value in record.items() if key != "id"}))
-
-    def make(self, edit: Edit) -> SlideChange:
-        """Make an edit; what was undone before cannot be redone any more."""
+    def _apply(self, edit: Edit) -> SlideChange:
         if isinstance(edit, FinishImage):
-            change = SlideChange(edit, done=(self.done, edit.done))
-            self.done = edit.done
-        elif isinstance(edit, JudgeCell | LabelCell):
-            change = self._note(edit)
-        else:
-            change = self._correct(edit)
-        self.history.append(change)
-        self.future.clear()
-        self.revision += 1
-        return change
+            change = SlideChange(edit, done=(self._done, edit.done))
+            self._done = edit.done
+            return change
+        return self._note(edit) if isinstance(edit, JudgeCell | LabelCell) else self._correct(edit)
 
-    def undo(self) -> SlideChange | None:
-        """Take the last edit back."""
-        return self.replay({"edit": UNDO})
-
-    def redo(self) -> SlideChange | None:
-        """Make the edit again that was undone last."""
-        return self.replay({"edit": REDO})
+    def _put(self, change: SlideChange, *, back: bool) -> None:
+        if change.piece is not None:
+            _ = change.piece.session.undo() if back else change.piece.session.redo()
+            if change.joins:
+                self._part(change) if back else self._join(change)
+        elif change.cell is not None and change.notes is not None:
+            self.notes[change.cell] = change.notes[0 if back else 1]
+        elif change.done is not None:
+            self._done = change.done[0 if back else 1]
 
     def piece_of(self, number: int) -> OpenPiece | None:
         """OpenPiece that a cell lies in now, if it was opened."""
@@ -165,11 +151,13 @@ class SlideSession:
     def open(self, number: int) -> OpenPiece:
         """Open a piece of the slide for edits, once."""
         if number not in self.pieces:
-            clump = self.run.load_pieces().find_clump(number)
-            chosen = self.clumps == clump
-            extent = find_extent(self.run, number)
-            self.pieces[number] = open_piece(self.run, number, extent, self.ids[chosen], self.seeds[chosen])
+            self.pieces[number] = self._open(number, (number,), find_extent(self.run, number))
         return self.pieces[number]
+
+    def _open(self, number: int, members: tuple[int, ...], extent: Box) -> OpenPiece:
+        pieces = self.run.load_pieces()
+        chosen = np.isin(self.clumps, [pieces.find_clump(member) for member in members])
+        return open_piece(self.run, number, members, extent, self.ids[chosen], self.seeds[chosen])
 
     def open_at(self, cell: int) -> OpenPiece:
         """Open the piece that a cell lies in."""
@@ -191,7 +179,7 @@ class SlideSession:
             shared = piece.box.meet(box)
             if piece.is_edited and shared.size:
                 inner, mask = numbers[shared.within(box)], piece.session.state.clump[shared.within(piece.box)]
-                inner[inner == piece.number] = 0
+                inner[np.isin(inner, piece.members)] = 0
                 inner[mask] = piece.number
         return numbers
 
@@ -214,18 +202,32 @@ class SlideSession:
                 "the folder work/ of this slide is gone, and with it what its clumps follow from: cells can be "
                 "accepted, rejected and labelled, not corrected; 'declump slide --overwrite' makes it anew"
             )
-        piece = self._find_piece(edit)
-        change = piece.session.make(piece.to_local(edit))
-        self.pieces.setdefault(piece.number, piece)
-        self._painted = min(self._painted, piece.number - 1)
+        piece, joins = self._find_piece(edit)
+        made = SlideChange(edit, piece, piece.session.make(piece.to_local(edit)), joins)
         for local in piece.session.state.cells:
             if local not in piece.names:
                 piece.names[local] = self._next
                 self._next += 1
-        return SlideChange(edit, piece.number, change)
+        self._join(made)
+        self._painted = min(self._painted, piece.number - 1)
+        return made
 
-    def _find_piece(self, edit: Edit) -> OpenPiece:
-        """Open the piece that an edit is about."""
+    def _join(self, change: SlideChange) -> None:
+        """Let the piece of a change stand for those that it joins."""
+        assert change.piece is not None
+        for number in change.joins:
+            self._joined[number] = self.pieces.pop(number)
+        self.pieces[change.piece.number] = change.piece
+
+    def _part(self, change: SlideChange) -> None:
+        """Let the pieces that a change joined stand for themselves again."""
+        assert change.piece is not None
+        del self.pieces[change.piece.number]
+        for number in change.joins:
+            self.pieces[number] = self._joined.pop(number)
+
+    def _find_piece(self, edit: Edit) -> tuple[OpenPiece, tuple[int, ...]]:
+        """Open the piece that an edit is about; give also the numbers of pieces that become one with it."""
         if isinstance(edit, PaintClump):
             return self._find_painted(edit)
         if isinstance(edit, AddSeed):
@@ -236,13 +238,13 @@ class SlideSession:
             number = int(self.show_clumps(Box(row, column, row + 1, column + 1))[0, 0])
             if not number:
                 raise ValueError("there is no clump here: paint it in first, then the seed")
-            return self.open(number)
+            return self.open(number), ()
         piece = self.open_at(int(getattr(edit, "cell")))  # noqa: B009 - all other edits are about a cell
         if isinstance(edit, JoinNuclei) and self.open_at(edit.other) is not piece:
-            raise ValueError("these nuclei lie in two clumps; on a slide only nuclei of one clump are joined")
-        return piece
+            raise ValueError("these nuclei lie in two clumps; paint the clump between them first")
+        return piece, ()
 
-    def _find_painted(self, edit: PaintClump) -> OpenPiece:
+    def _find_painted(self, edit: PaintClump) -> tuple[OpenPiece, tuple[int, ...]]:
         stroke, place = paint_stroke(edit.points, edit.radius, self.run.record.shape)
         inner = Box(place[0].start, place[1].start, place[0].stop, place[1].stop)
         box = inner.grow(1, self.run.record.shape)
@@ -250,31 +252,33 @@ class SlideSession:
         painted[inner.within(box)] = stroke
         if edit.inside:  # what it touches becomes one with it
             painted = ndimage.binary_dilation(painted, np.ones((3, 3)))
-        met = np.unique(self.show_clumps(box)[painted])
-        met = met[met != 0]
-        if len(met) > 1:
-            raise ValueError("this stroke meets two clumps; on a slide each is painted by itself")
-        if not len(met) and not edit.inside:
-            raise ValueError("this stroke changes nothing: there is no clump here")
-        if not len(met):
-            nothing = np.empty(0, np.int64)
-            return open_piece(self.run, self._painted, inner, nothing, nothing.reshape(0, 2))
-        piece = self.open(int(met[0]))
-        if not piece.box.holds(inner):
-            raise ValueError("this stroke reaches further than the clump is looked at; paint nearer to it")
-        return piece
+        met = [number for number in np.unique(self.show_clumps(box)[painted]).tolist() if number]
+        if not edit.inside and len(met) != 1:
+            raise ValueError(
+                "this stroke meets two clumps; on a slide they are erased one by one"
+                if met
+                else "this stroke changes nothing: there is no clump here"
+            )
+        if not met:
+            return self._open(self._painted, (), inner), ()
+        piece = self.open(met[0])
+        if len(met) == 1 and (piece.box.holds(inner) or not edit.inside):
+            return piece, ()
+        return self._open_joined(met, inner), tuple(met)
 
-    def _go(self, source: list[SlideChange], target: list[SlideChange], *, back: bool) -> SlideChange | None:
-        if not source:
-            return None
-        change = source.pop()
-        if change.piece is not None:
-            session = self.pieces[change.piece].session
-            _ = session.undo() if back else session.redo()
-        elif change.cell is not None and change.notes is not None:
-            self.notes[change.cell] = change.notes[0 if back else 1]
-        elif change.done is not None:
-            self.done = change.done[0 if back else 1]
-        target.append(change)
-        self.revision += 1
-        return change
+    def _open_joined(self, numbers: list[int], painted: Box) -> OpenPiece:
+        """Open pieces as one that also holds what is painted, with all edits that hold in them made again in it."""
+        parts = [self.open(number) for number in numbers]
+        members = tuple(sorted(member for part in parts for member in part.members))
+        extent = reduce(Box.join, [part.extent for part in parts], painted)
+        whole = self._open(self._painted, members, extent)
+        family = set(numbers)
+        for change in reversed(self.history):  # what was joined before was made of others
+            if change.piece is not None and change.piece.number in family:
+                family.update(change.joins)
+        for change in self.history:
+            if change.piece is not None and change.change is not None and change.piece.number in family:
+                made = whole.session.make(whole.to_local(change.edit))
+                names = [change.piece.names[local] for local in change.change.created]
+                whole.names.update(zip(made.created, names, strict=True))
+        return whole

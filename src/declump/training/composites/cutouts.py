@@ -171,14 +171,15 @@ def background_of(pixels: Floats) -> Floats:
 
 
 def _mark(image: MarkedNuclei, shape: tuple[int, ...]) -> Masks:
-    """Where (H, W) marked nuclei are."""
+    """Where (H, W) marked nuclei are, or may be."""
+    unknown = np.zeros(shape, np.bool_) if image.unknown is None else image.unknown
     if image.labels is not None:
-        return np.asarray(image.labels > 0)
+        return np.asarray((image.labels > 0) | unknown)
     marks = np.ones(shape, np.bool_)
     marks[tuple(np.rint(image.points).astype(int).T)] = False
     if marks.all():
-        return ~marks
-    return np.asarray(ndimage.distance_transform_edt(marks) <= APART * NUCLEUS_DIAMETER)
+        return unknown
+    return np.asarray((ndimage.distance_transform_edt(marks) <= APART * NUCLEUS_DIAMETER) | unknown)
 
 
 def _fade(light: Floats, own: Masks, softness: float) -> Floats:

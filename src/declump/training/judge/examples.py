@@ -22,6 +22,8 @@ LEVELS = 200
 """Planes are kept in whole steps of this fraction of 1, in bytes."""
 SHARED = 0.3
 """A spot is a nucleus if it and a drawn one share this much of either."""
+MOSTLY = 0.5
+"""Share of a spot that lies where nuclei may not be marked, above which it teaches nothing."""
 REACH = (1.2, 4.0)
 """A spot is the nucleus of a point within so many of its radii, or pixels."""
 
@@ -89,10 +91,22 @@ def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
     spots = find_spots(
         maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter / scale, clump=maps.classes[0] < 0.5
     )
+    if image.unknown is not None:
+        spots = leave_unknown(spots, tell_nuclei(spots, image), image.unknown)
     planes = SpotPlanes.from_maps(channels[0], maps, spots).planes
     levels = np.clip(np.rint(planes * LEVELS), 0, 255).astype(np.uint8)
     places, nucleus = seeds_from_labels(spots), tell_nuclei(spots, image)
     return JudgeExample(image.name, levels, spots, places, nucleus, len(image.points), 1 / scale)
+
+
+def leave_unknown(
+    spots: NDArray[np.int32], nucleus: NDArray[np.bool_], unknown: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """Leave out spots that are no marked nuclei and lie for the most part where nuclei may not be marked."""
+    count = len(nucleus) + 1
+    share = np.bincount(spots[unknown], minlength=count) / np.maximum(np.bincount(spots.ravel(), minlength=count), 1)
+    kept = np.append(False, nucleus | (share[1:] <= MOSTLY))
+    return np.asarray((np.cumsum(kept) * kept)[spots], np.int32)
 
 
 def tell_nuclei(spots: NDArray[np.int32], image: MarkedNuclei) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from declump.models import Model
 from declump.records.regions import number_nuclei, seeds_from_labels
 from declump.regions.inference import open_region_model
 from declump.regions.judge import SpotWindows
-from declump.training.card import describe_training
+from declump.training.card import describe_training, read_calibration
 from declump.training.composites.compose import Stock, paste_others
 from declump.training.examples import check_held_out
 from declump.training.export import export
@@ -64,7 +64,7 @@ def train_judge(
         count as one folder.
     calibration : (float, float), optional
         Slope and shift that make a probability of the network's score; by default as the images that are measured on
-        ask for.
+        ask for, and where there are none, those of the model that the training began with.
     cache : Path, optional
         Folder in which the spots of images are kept, for further trainings.
     card : mapping, optional
@@ -99,7 +99,8 @@ def train_judge(
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSON, views, unseen, schedule)
     if calibration is None:
-        calibration = curve[-1].get("slope", 1.0), curve[-1].get("shift", 0.0)
+        slope, shift = read_calibration(schedule.start) or (1.0, 0.0)
+        calibration = curve[-1].get("slope", slope), curve[-1].get("shift", shift)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
     notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions], "pasted": pasted}
     export(Judge(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)

@@ -13,7 +13,7 @@ from declump.records.regions import Regions
 from declump.regions.find import find_regions
 from declump.regions.inference import SHIPPED
 from declump.simulate import Smear
-from declump.training.card import describe_training
+from declump.training.card import describe_training, read_calibration
 from declump.training.examples import divide_examples
 from declump.training.export import export
 from declump.training.loop import fit
@@ -62,7 +62,7 @@ def train_ray_model(
         count as one folder.
     calibration : (float, float), optional
         Factor and power that make a standard deviation of the network's; by default as the images that are measured on
-        ask for.
+        ask for, and where there are none, those of the model that the training began with.
     card : mapping, optional
         Further notes for the model; they go before what is known of the training.
 
@@ -95,18 +95,20 @@ def train_ray_model(
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSON, groups, measured, schedule)
     if calibration is None:
-        calibration = _read_calibration(curve)
+        calibration = _find_calibration(curve) or read_calibration(schedule.start) or (1.0, 1.0)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
     notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions]}
     export(Proposer(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
 
 
-def _read_calibration(curve: Curve) -> tuple[float, float]:
+def _find_calibration(curve: Curve) -> tuple[float, float] | None:
     """Give the factor and power that a training ended with.
 
-    A network that was measured on nothing, or has hardly learnt anything, tells nothing by its standard deviation: that
-    is then left as it is.
+    None of a network that was measured on nothing, or has hardly learnt anything: it tells nothing by its standard
+    deviation.
     """
-    factor, power = (curve[-1].get(name, 1.0) for name in ("doubt_factor", "doubt_power"))
-    return (factor, power) if POWERS[0] <= power <= POWERS[1] else (1.0, 1.0)
+    factor, power = (curve[-1].get(name) for name in ("doubt_factor", "doubt_power"))
+    if factor is None or power is None or not POWERS[0] <= power <= POWERS[1]:
+        return None
+    return factor, power

@@ -51,6 +51,8 @@ def make_example(annotated: AnnotatedImage | Smear) -> Example:
         inner = np.zeros(classes.shape, np.bool_)
         inner[BORDER:-BORDER, BORDER:-BORDER] = True
         classes[~inner & (classes != 2)] = IGNORED
+        if annotated.unknown is not None:
+            classes[annotated.unknown], layers[annotated.unknown] = IGNORED, IGNORED
     return Example(to_channels(annotated.image), classes, centre_map(nuclei), layers)
 
 
