@@ -372,7 +372,8 @@ def measure_windows(slide: Path) -> str:
         [
             f"`python benchmarks/slides.py windows {slide.name}` (commit {commit()}), one process with one window:",
             "",
-            "| diameter of nuclei, px | tile, px | room round it, diameters | window, px | height of the memory | said in advance, clumps too |",
+            "| diameter of nuclei, px | tile, px | room round it, diameters | window, px | height of the memory "
+            "| said in advance, clumps too |",
             "|---|---|---|---|---|---|",
             *rows,
         ]
