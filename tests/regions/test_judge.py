@@ -6,7 +6,17 @@ import pytest
 import declump
 from declump import simulate
 from declump.regions import Regions, find_regions
-from declump.regions.judge import CHANNELS, WINDOW, SpotPlanes, SpotView, SpotWindows, choose_nuclei
+from declump.regions.judge import (
+    CHANNELS,
+    WINDOW,
+    SpotPlanes,
+    SpotView,
+    SpotWindows,
+    choose_nuclei,
+    judge_spots,
+    open_judge,
+    turn_window,
+)
 
 
 def planes(shape: tuple[int, int] = (120, 150), seed: int = 0) -> SpotPlanes:
@@ -82,3 +92,28 @@ def test_impossible_limits_and_other_models_are_refused() -> None:
         find_regions(noise, judge="nowhere.onnx")
     with pytest.raises(ValueError, match="RegionOptions"):
         declump.segment(noise, regions=declump.RegionOptions(), min_nucleus=0.3)
+
+
+CHANGES = {
+    "mirrored": lambda planes: planes[..., ::-1],
+    "upturned": lambda planes: planes[..., ::-1, :],
+    "turned": lambda planes: np.rot90(planes, 1, (-2, -1)),
+    "swapped": lambda planes: np.swapaxes(planes, -1, -2),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_judge_sees_a_window_the_same_way_round_however_the_image_lies(change: str) -> None:
+    window = np.random.default_rng(3).random((CHANNELS, WINDOW, WINDOW), dtype=np.float32)
+    seen = turn_window(window)
+    np.testing.assert_array_equal(turn_window(np.ascontiguousarray(CHANGES[change](window))), seen)
+
+
+def test_the_verdict_on_spots_is_the_same_for_a_mirrored_image() -> None:
+    side = 150  # a multiple of three: the far view is made of squares of so many pixels
+    around, judge = planes((side, side)), open_judge("default")
+    spots = np.zeros((side, side), np.int32)
+    spots[40:51, 60:73] = 1
+    mirrored = SpotPlanes(around.planes[..., ::-1].copy(), spots[:, ::-1].copy())
+    said = judge_spots(SpotPlanes(around.planes, spots), judge)
+    np.testing.assert_allclose(judge_spots(mirrored, judge), said, atol=1e-5)
