@@ -1,8 +1,8 @@
 """The judge: a network that looks at a spot and its surroundings and says whether it is the nucleus of a cell.
 
 It sees the spot twice: near, about three nuclei wide, and far, as wide as a cell, with what the region network says of
-both. All lengths are relative to the diameter of a nucleus. A window is turned and mirrored first until what is dark far
-round the spot lies to the lower right, so that the verdict on a spot does not depend on which way round the image lies.
+both. All lengths are relative to the diameter of a nucleus. A window is turned and mirrored first until what is dark
+far round the spot lies to the lower right, so that the verdict does not depend on which way round the image lies.
 """
 
 from __future__ import annotations
