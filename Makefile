@@ -157,6 +157,7 @@ slides: $(TESTABLE) $(CMU) $(SLIDES)/mosaic.tif $(SLIDES)/part.tif
 	$(BIN)/python benchmarks/slides.py kills ../shared/data/cervix93/frame000.png --kills 10 --write
 	$(BIN)/python benchmarks/slides.py faults --write
 	$(BIN)/python benchmarks/slides.py real $(CMU) -o $(SLIDES)/real --write
+	$(BIN)/python benchmarks/slides.py windows $(SLIDES)/part.tif --write
 	$(BIN)/python benchmarks/slides.py million -o $(SLIDES)/million --write
 	$(BIN)/python benchmarks/slides.py stages $(SLIDES)/part.tif --planted $(SLIDES)/million --write
 	$(BIN)/python benchmarks/slides.py memory $(SLIDES)/mosaic.tif -o $(SLIDES)/memory --write

@@ -18,11 +18,11 @@ def find_children(parent: int) -> list[int]:
     return found
 
 
-def read_memory(process: int) -> float:
-    """Memory of a process in GB; 0 if it is gone."""
+def read_memory(process: int, what: str = "VmRSS") -> float:
+    """Memory of a process in GB, or the height of it (``"VmHWM"``); 0 if it is gone."""
     try:
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
+            if line.startswith(what):
                 return int(line.split()[1]) / 2**20
     except OSError:
         pass

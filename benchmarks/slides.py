@@ -5,6 +5,7 @@ python benchmarks/slides.py kills IMAGE [--kills 10]          # of parent, worke
 python benchmarks/slides.py faults                            # a corrupt slide, a missing level, a full disk, ...
 python benchmarks/slides.py real SLIDE                        # a slide as it came, such as CMU-1-Small-Region.svs
 python benchmarks/slides.py mosaic FOLDER -o mosaic.tif [--side 20000]   # of frames, such as those of cervix93
+python benchmarks/slides.py windows SLIDE                     # memory that tiles and the widest windows take
 python benchmarks/slides.py memory SLIDE -o OUT               # of each process over time; goes on where it stopped
 python benchmarks/slides.py million -o OUT [--side 100000]    # planted cells, no network; goes on where it stopped
 python benchmarks/slides.py stages SLIDE --planted OUT        # seconds of each stage; what a million cells take
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
 import os
 import random
 import signal
@@ -28,6 +30,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +39,13 @@ import tifffile
 import declump
 from declump import simulate
 from declump.io import open_slide_result, read_image
-from declump.slides import FORMATS, SlideOptions, segment_slide
+from declump.records.boxes import Box
+from declump.regions.by_window import MOST_ROOM, ROOM
+from declump.regions.levels import HALF
+from declump.slides import FORMATS, SlideOptions, open_slide, segment_slide
 from declump.slides.cells import quantise
 from declump.slides.record import SlideRecord
+from declump.slides.run import memory_for
 from declump.slides.store import Store
 from mosaics import make_mosaic
 from pages import commit, replace_part
@@ -49,6 +56,15 @@ PAGE = "docs/slides.md"
 TILES, WORKERS = (320, 512, 1536), (1, 2, 4)
 TARGETS = ("parent", "worker", "scheduler")
 CORES = (2, 16, 256)
+WINDOWS = (
+    (22.0, 256, ROOM),
+    (22.0, 1024, ROOM),
+    (22.0, 1536, ROOM),
+    (22.0, 192, MOST_ROOM),
+    (16.0, 1536, ROOM),
+    (30.0, 1536, ROOM),
+)
+"""Diameters of nuclei, sides of tiles, and diameters of room round them: as is usual, and as is the most."""
 DASK = "from distributed.cli.dask_{0} import main; main()"
 
 
@@ -344,6 +360,45 @@ def run_real(slide: Path, out: Path, workers: int) -> str:
     )
 
 
+def measure_windows(slide: Path) -> str:
+    """Look at one window of each kind, each in a process of its own, and compare with what is said in advance."""
+    rows = []
+    for diameter, tile, room in WINDOWS:
+        with get_context("spawn").Pool(1) as pool:
+            window, taken, said = pool.apply(look_at_window, (slide, diameter, tile, room))
+        rows.append(f"| {diameter:g} | {tile} | {room:g} | {window} | {taken:.2f} GB | {said:.2f} GB |")
+        print(rows[-1], flush=True)
+    return "\n".join(
+        [
+            f"`python benchmarks/slides.py windows {slide.name}` (commit {commit()}), one process with one window:",
+            "",
+            "| diameter of nuclei, px | tile, px | room round it, diameters | window, px | height of the memory "
+            "| said in advance, clumps too |",
+            "|---|---|---|---|---|---|",
+            *rows,
+        ]
+    )
+
+
+def look_at_window(slide: Path, diameter: float, tile: int, room: float) -> tuple[int, float, float]:
+    """Look at a tile in the middle of a slide: side of the window, and GB that it took and that are said to be the most
+    on a large slide with such tiles."""
+    opened = open_slide(slide)
+    statistics = declump.ImageStatistics(200.0, None, diameter, 1.0, 380.0, 380.0, 9000.0)
+    options = SlideOptions(tile=max(tile, 256))
+    with tempfile.TemporaryDirectory() as scratch:
+        record = SlideRecord("slide", "content", (100_000, 100_000), statistics, options, {}, None)
+        record.write(Path(scratch))
+        said = memory_for(Store(Path(scratch), record)) / 2**30
+    finder = options.find_regions(statistics, opened.shape)
+    top, left = ((side - tile) // 2 for side in opened.shape)
+    part = Box(top, left, top + tile, left + tile)
+    near = part.grow(math.ceil(room * finder.diameter), finder.shape, HALF)
+    finder._look(opened.read, part, near)
+    window = near.grow(finder.margin, finder.shape, finder.lattice.pixels)
+    return max(window.shape), read_memory(os.getpid(), "VmHWM"), said
+
+
 def measure_memory(slide: Path, out: Path, workers: int) -> str:
     """Watch the memory of all processes while a slide is segmented; a run that was stopped is taken up."""
     kept = out.with_name(f"{out.name}-memory.json")
@@ -469,7 +524,7 @@ def _reckon(taken: dict[str, np.ndarray], cells: int, planted: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "what", choices=("equality", "kills", "faults", "real", "mosaic", "memory", "million", "stages")
+        "what", choices=("equality", "kills", "faults", "real", "mosaic", "windows", "memory", "million", "stages")
     )
     parser.add_argument("path", type=Path, nargs="?", help="image, slide or folder")
     parser.add_argument("-o", "--out", type=Path, default=Path("slide"))
@@ -491,6 +546,7 @@ def main() -> None:
         "kills": lambda: check_kills(given.path, given.kills, given.seed),
         "faults": check_faults,
         "real": lambda: run_real(given.path, given.out, given.workers),
+        "windows": lambda: measure_windows(given.path),
         "memory": lambda: measure_memory(given.path, given.out, given.workers),
         "million": lambda: check_million(given.out, given.side or 100000, given.workers, given.formats.split(",")),
         "stages": lambda: time_stages(given.path, given.workers, given.planted),

@@ -116,6 +116,8 @@ def main() -> None:
     ]
     flat = all(last <= GROWTH * before + SLACK for before, last in quarter)
     parts = "" if len(seen.new) == 1 else f" in {len(seen.new)} parts ({', '.join(map(str, seen.new))}), by `--resume`"
+    unseen = seen.done - sum(seen.new)
+    parts += f", {unseen} of them by a part that was killed, of which nothing was kept" if unseen else ""
     rows = [
         ("images, cells, failed", f"{seen.done}{parts}, {seen.cells}, {seen.failed}"),
         ("minutes", f"{seen.minutes:.1f} by {given.jobs} processes"),

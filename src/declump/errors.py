@@ -80,6 +80,9 @@ ANCHORS: dict[type[BaseException], str] = {
     FileNotFoundError: "no-file",
     FileExistsError: "not-empty",
     PermissionError: "not-allowed",
+    BlockingIOError: "in-use",
+    ChildProcessError: "memory",
+    ConnectionError: "cluster",
     OSError: "disk",
     ValueError: "value",
 }

@@ -6,7 +6,15 @@ import pytest
 import declump
 from declump import simulate
 from declump.regions import Regions, find_regions
-from declump.regions.judge import CHANNELS, WINDOW, SpotPlanes, SpotView, SpotWindows, choose_nuclei
+from declump.regions.judge import (
+    CHANNELS,
+    WINDOW,
+    SpotPlanes,
+    SpotView,
+    SpotWindows,
+    choose_nuclei,
+    turn_window,
+)
 
 
 def planes(shape: tuple[int, int] = (120, 150), seed: int = 0) -> SpotPlanes:
@@ -82,3 +90,28 @@ def test_impossible_limits_and_other_models_are_refused() -> None:
         find_regions(noise, judge="nowhere.onnx")
     with pytest.raises(ValueError, match="RegionOptions"):
         declump.segment(noise, regions=declump.RegionOptions(), min_nucleus=0.3)
+
+
+CHANGES = {
+    "mirrored": lambda planes: planes[..., ::-1],
+    "upturned": lambda planes: planes[..., ::-1, :],
+    "turned": lambda planes: np.rot90(planes, 1, (-2, -1)),
+    "swapped": lambda planes: np.swapaxes(planes, -1, -2),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_judge_sees_a_window_the_same_way_round_however_the_image_lies(change: str) -> None:
+    window = np.random.default_rng(3).random((CHANNELS, WINDOW, WINDOW), dtype=np.float32)
+    seen = turn_window(window)
+    np.testing.assert_array_equal(turn_window(np.ascontiguousarray(CHANGES[change](window))), seen)
+
+
+def test_the_judge_sees_the_same_of_a_mirrored_image() -> None:
+    side = 240  # a multiple of three, as the far view is made of squares of so many pixels, and wider than that view
+    around = planes((side, side))
+    mirrored = SpotPlanes(around.planes[..., ::-1].copy(), around.spots[:, ::-1].copy())
+    seen = SpotWindows(around).sample(np.array([115.5, 126.5]), 1, SpotView())
+    other = SpotWindows(mirrored).sample(np.array([115.5, side - 1 - 126.5]), 1, SpotView())
+    assert np.abs(seen - other).max() > 0.5
+    np.testing.assert_allclose(turn_window(other), turn_window(seen), atol=1e-4)

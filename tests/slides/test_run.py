@@ -20,6 +20,7 @@ from declump.io import open_slide_result
 from declump.slides import FORMATS, SlideOptions, segment_slide
 from declump.slides.cells import quantise
 from declump.slides.record import SlideRecord
+from declump.slides.run import memory_for
 from declump.slides.store import NUMBERS, Store
 
 SMEAR = simulate.smear((640, 768), cells=14, clumps=5, rng=3)
@@ -215,3 +216,16 @@ def test_pixels_of_work_are_on_the_disk_before_they_are_told_as_done(
     (chunk,) = synced
     assert chunk.is_file() and [path for path in store.work.rglob("*") if path.parent.name == "1"] == [chunk]
     assert (store.arrays[NUMBERS][128:256, 256:384] == 7).all() and not store.arrays[NUMBERS][:128].any()
+
+
+def test_the_memory_said_in_advance_follows_from_tiles_not_from_the_slide(tmp_path: Path) -> None:
+    def reckon(side: int, tile: int) -> float:
+        out = tmp_path / f"{side}-{tile}"
+        out.mkdir()
+        record = SlideRecord("slide", "content", (side, side), KNOWN, SlideOptions(tile=tile), {}, None)
+        record.write(out)
+        return memory_for(Store(out, record)) / 2**30
+
+    usual = reckon(100_000, 1536)
+    assert 1.4 < usual == reckon(20_000, 1536) < 1.9  # a worker took 1.4 GB with the largest window, see docs/slides.md
+    assert reckon(1000, 1536) < 0.75 * usual and reckon(100_000, 4096) > 1.3 * usual

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from declump.slides.workers import check_cluster, do_all, open_cluster
+from support.waiting import LIMIT, wait_until
 
 START = "from distributed.cli.dask_{0} import main; main()"
 
@@ -86,6 +88,44 @@ def test_a_scheduler_that_is_gone_is_told_of(scheduler: tuple[subprocess.Popen[b
             do_all(client, time.sleep, [(0.05,) for _ in range(200)], end)
     with pytest.raises(ValueError, match="no Dask scheduler"):
         check_cluster("tcp://127.0.0.1:1", dashboard=False)
+
+
+PATIENT = """
+import time
+from declump.slides.workers import do_all, open_cluster
+try:
+    print("begun", flush=True)
+    with open_cluster(2) as client:
+        print("open", flush=True)
+        do_all(client, time.sleep, [(60,)] * 4, print)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of Windows has no groups of processes to signal")
+@pytest.mark.parametrize(("moment", "after"), [("begun", 1.0), ("open", 0.5)])
+def test_ctrl_c_ends_all_processes_without_a_word_of_the_workers(moment: str, after: float) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PATIENT], stdout=-1, stderr=-1, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        while process.stdout.readline().strip() != moment:
+            pass
+        time.sleep(after)
+        os.killpg(process.pid, signal.SIGINT)
+        told, complaints = process.communicate(timeout=LIMIT)
+    assert told.endswith("interrupted\n") and not complaints
+    wait_until(lambda: not is_alive(process.pid), "no process of the group is left")
+
+
+def is_alive(group: int) -> bool:
+    """Whether any process of a group is left."""
+    with suppress(ProcessLookupError):
+        os.killpg(group, 0)
+        return True
+    return False
 
 
 def test_the_environment_of_the_caller_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def slide(
     judge: Annotated[str, typer.Option(help="'default', or a model of 'declump train judge'.")] = "default",
     min_nucleus: Annotated[float, typer.Option(min=0, max=1, help="Least probability of a nucleus.")] = 0.4,
     max_cells: Annotated[int, typer.Option(min=1, help="Clumps with more nuclei are cut at their necks.")] = 200,
-    tile: Annotated[int, typer.Option(help="Sides of the tiles in pixels: changes the memory, not the cells.")] = 1536,
+    tile: Annotated[int, typer.Option(help="Sides of the tiles in pixels; changes no cell.")] = 1536,
     workers: Annotated[
         int | None,
         typer.Option("-j", "--workers", min=1, help="Processes; by default as cores and memory allow."),

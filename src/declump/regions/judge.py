@@ -1,7 +1,8 @@
 """The judge: a network that looks at a spot and its surroundings and says whether it is the nucleus of a cell.
 
 It sees the spot twice: near, about three nuclei wide, and far, as wide as a cell, with what the region network says of
-both. All lengths are relative to the diameter of a nucleus.
+both. All lengths are relative to the diameter of a nucleus. A window is turned and mirrored first until what is dark
+far round the spot lies to the lower right, so that the verdict does not depend on which way round the image lies.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from declump import _kernels
 from declump.models import NUCLEUS_DIAMETER, Model, model_path, open_model
 from declump.records.regions import Regions, seeds_from_labels
 from declump.regions.inference import Maps
+from declump.regions.orientation import Orientation
 from declump.regions.sampling import shrink
 
 Floats = NDArray[np.float32]
@@ -29,6 +31,7 @@ FAR = 3
 CHANNELS = 9
 """Near: luminance, clump, nucleus, centre, the spot itself; far: luminance, clump, nucleus, layers."""
 _FAR = [0, 1, 2, 4]
+_FAR_LUMINANCE = 5
 _BEYOND = np.array([1.0, 0, 0, 0])
 """Beyond the image there is background."""
 
@@ -143,8 +146,13 @@ def judge_spots(around: SpotPlanes, model: Model, diameter: float = NUCLEUS_DIAM
     step = diameter / model.nucleus_diameter
     windows, view = SpotWindows(around, step), SpotView(step)
     places = seeds_from_labels(around.spots)
-    said = [model.run(windows.sample(place, index + 1, view))[0] for index, place in enumerate(places)]
+    said = [model.run(turn_window(windows.sample(place, index + 1, view)))[0] for index, place in enumerate(places)]
     return np.array(said, np.float32)
+
+
+def turn_window(window: Floats) -> Floats:
+    """Turn and mirror a window (9, W, W) as the judge is to see it, whichever way round the image lies."""
+    return Orientation.as_it_leans(window[_FAR_LUMINANCE]).see(window)
 
 
 def choose_nuclei(regions: Regions, probability: Floats, min_nucleus: float) -> Regions:

@@ -36,12 +36,17 @@ class Orientation:
     before: int = 0
 
     @classmethod
-    def of(cls, luminance: Floats, lattice: int) -> Orientation:
-        """Find the orientation of an image (H, W) for a network whose coarsest cells are so many pixels wide."""
+    def as_it_leans(cls, luminance: Floats) -> Orientation:
+        """Find how an image (H, W) is turned and mirrored; it is not moved."""
         darkness = np.maximum(1 - luminance, 0)
         down = _lean(darkness.sum(axis=1, dtype=np.float64))
         right = _lean(darkness.sum(axis=0, dtype=np.float64))
-        turned = cls(down < 0, right < 0, abs(down) > abs(right))
+        return cls(down < 0, right < 0, abs(down) > abs(right))
+
+    @classmethod
+    def of(cls, luminance: Floats, lattice: int) -> Orientation:
+        """Find the orientation of an image (H, W) for a network whose coarsest cells are so many pixels wide."""
+        turned = cls.as_it_leans(luminance)
         seen = turned.see(luminance[None])[0]
         row, column = np.unravel_index(int(seen.argmin()), seen.shape)
         return cls(turned.upturned, turned.mirrored, turned.swapped, int(-row % lattice), int(-column % lattice))

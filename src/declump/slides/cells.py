@@ -70,13 +70,14 @@ def make_plan(store: Store, tiles: list[int]) -> JobPlan:
     run = open_run(str(store.out))
     pieces, found = run.load_pieces(), run.load_stitched("clumps")
     total = max([pieces.count + 1, *(cut.first + len(cut) for cut in pieces.cuts.values())])
-    nuclei, hopeful = np.zeros(total, np.int64), np.zeros(total, np.bool_)
+    of_nuclei, hopeful = [np.empty(0, np.int64)], np.zeros(total, np.bool_)
     least = DOUBTFUL * store.record.options.cells.min_nucleus
     for tile in tiles:
         owned, spots = store.load("owners", tile), store.load("tiles", tile)
-        nuclei += np.bincount(owned["owners"][owned["nuclei"]], minlength=total)
+        of_nuclei.append(owned["owners"][owned["nuclei"]])
         hopeful[owned["owners"][spots["probability"] >= least]] = True
     hopeful[0] = False
+    nuclei = np.bincount(np.concatenate(of_nuclei), minlength=total)
     extents = np.zeros((total, 4), np.int64)
     extents[1 : pieces.count + 1] = found.boxes
     for number, cut in pieces.cuts.items():

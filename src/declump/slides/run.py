@@ -21,6 +21,7 @@ from declump.evidence.proposals import find_reach
 from declump.io.slide_results import FILE as CELLS_FILE
 from declump.io.slide_results import open_slide_result
 from declump.records.statistics import ImageStatistics
+from declump.regions.inference import TILE as AT_ONCE
 from declump.slides.cells import JobPlan, describe_left, make_plan, solve
 from declump.slides.gathering import Gathered, gather
 from declump.slides.geojson import write_geojson
@@ -46,9 +47,9 @@ DEFAULT_FORMATS = ("geojson", "png")
 OTHERS_FILE, SUMMARY_FILE = "others.parquet", "summary.json"
 LIBRARIES = ("dask", "distributed", "zarr", "pyarrow.parquet", "shapely")
 """What a run needs, beside what reads its slide: one that is missing is told of before the work, not after it."""
-TILE_BYTES, NETWORK_BYTES, CLUMP_BYTES = 200, 220, 150
-"""Bytes at the height of the memory for a pixel of a tile with what is round it, for one that the network sees of that,
-and for one of the box of a clump."""
+WINDOW_BYTES, RESIZED_BYTES, NETWORK_BYTES, CLUMP_BYTES = 80, 50, 450, 120
+"""Bytes at the height of the memory for a pixel of a tile with what is round it, for one of that at the scale of the
+network where it is another, for one that the network looks at in one go, and for one of the box of a clump."""
 
 Tell = Callable[[str, int, int, int], None]
 """Called with a stage, how many of its tasks are done and in all, and the cells found so far."""
@@ -175,12 +176,18 @@ def memory_for(store: Store) -> int:
     """Bytes that a worker needs at most: for a tile with what is round it, or for the largest clump that is not cut."""
     run = open_run(str(store.out))
     height, width = run.record.shape
-    tile = run.finder.find_largest_window(run.record.options.tile)
+
+    def count_pixels(side: float, scale: float = 1.0) -> float:
+        return min(side, scale * height) * min(side, scale * width)
+
+    lattice, tile = run.finder.lattice, run.finder.find_largest_window(run.record.options.tile)
+    window = WINDOW_BYTES * count_pixels(tile)
+    window += NETWORK_BYTES * count_pixels(min(lattice.scale * tile, AT_ONCE), lattice.scale)
+    if lattice.pixels != lattice.steps:
+        window += RESIZED_BYTES * count_pixels(lattice.scale * tile, lattice.scale)
     reach = find_reach(run.record.options.cells.rays, run.record.statistics.diameter)
-    clump = run.record.options.max_side + 2 * reach
-    seen = TILE_BYTES + NETWORK_BYTES * run.finder.lattice.scale**2
-    needs = ((tile, seen), (clump, CLUMP_BYTES))
-    return BASE + max(int(bytes_a_pixel * min(side, height) * min(side, width)) for side, bytes_a_pixel in needs)
+    clump = CLUMP_BYTES * count_pixels(run.record.options.max_side + 2 * reach)
+    return BASE + int(max(window, clump))
 
 
 def _choose_workers(needed: int) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -36,6 +38,26 @@ def _one_thread_each() -> Iterator[None]:
         for name in set(os.environ) - set(before):
             del os.environ[name]
         os.environ.update(before)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Have threads that start meanwhile, and all processes that they will start, not hear Ctrl-C.
+
+    A terminal sends it to every process of a run. The parent alone is to hear it, and ends the others. Pressed
+    meanwhile, it is heard afterwards.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # begun later, it would let the thread that begins it hear again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -77,21 +99,23 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
             with client:
                 yield client
             return
-        with (
-            _one_thread_each(),
-            distributed.LocalCluster(
-                n_workers=max(workers, 1),
-                threads_per_worker=1,
-                processes=workers > 0,
-                # Its server of status pages runs even without a dashboard: on this machine alone, on any free port.
-                dashboard_address=f"127.0.0.1:{DASHBOARD_PORT if dashboard else 0}",
-                scheduler_kwargs={"dashboard": dashboard},
-                host="127.0.0.1" if workers else None,
-                silence_logs=50,
-                memory_limit=None,
-            ) as cluster,
-            distributed.Client(cluster, set_as_default=False) as client,
-        ):
+        with _one_thread_each(), ExitStack() as opened:
+            with _deaf_to_interrupts():
+                cluster = opened.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=max(workers, 1),
+                        threads_per_worker=1,
+                        processes=workers > 0,
+                        # Its server of status pages runs even without a dashboard: on this machine alone, on any free
+                        # port.
+                        dashboard_address=f"127.0.0.1:{DASHBOARD_PORT if dashboard else 0}",
+                        scheduler_kwargs={"dashboard": dashboard},
+                        host="127.0.0.1" if workers else None,
+                        silence_logs=50,
+                        memory_limit=None,
+                    )
+                )
+            client = opened.enter_context(distributed.Client(cluster, set_as_default=False))
             yield client
 
 
@@ -144,12 +168,12 @@ def do_all(client: Any, act: Callable[..., Any], tasks: Sequence[tuple[Any, ...]
                 result = future.result()
             except MemoryError as error:
                 raise ChildProcessError(
-                    "a worker ran out of memory; what is done is kept: resume with fewer workers, or with smaller tiles"
+                    "a worker ran out of memory; what is done is kept: resume with fewer workers"
                 ) from error
             except distributed.KilledWorker as error:
                 raise ChildProcessError(
                     "workers ended again and again at the same task, as where memory runs out; what is done is kept: "
-                    "resume with fewer workers, or with smaller tiles"
+                    "resume with fewer workers"
                 ) from error
             except (CancelledError, TimeoutError, distributed.comm.CommClosedError) as error:
                 raise ConnectionError(
