@@ -39,7 +39,7 @@ from pages import ROOT, commit, replace_part
 
 SETS = ("Cervix93", "ISBI 2015", "ISBI 2014")
 LIMITS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
-CURVE = (0.2, 0.4, 0.6)
+CURVE = (0.2, 0.3, 0.4, 0.6)
 """Limits of the curve end to end."""
 
 

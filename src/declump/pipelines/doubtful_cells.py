@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 
-SURE = 0.8
-"""A cell whose nucleus is less probable than this has to explain something."""
+SURE = 0.6
+"""A cell whose nucleus is less probable than this has to explain something. Both limits were chosen by nuclei of Cervix93
+(``benchmarks/needless.py``)."""
 OWN = 0.2
 """Least share of its area that lies in no other cell."""
 
