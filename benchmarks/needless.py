@@ -1,0 +1,105 @@
+"""What a doubtful cell must explain, chosen by nuclei of images that no network of a fold saw.
+
+    python benchmarks/needless.py --data ../shared/data --write
+
+Frames of Cervix93, whose nuclei are marked by points, are segmented once with a low limit and all doubtful cells; then
+cells are left out as :mod:`declump.pipelines.doubtful_cells` does, for several limits of it and of the judge, and the
+nuclei that stay are counted. Clumps are not evolved again, so that all of it follows from one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+import declump
+from declump.datasets import marked
+from declump.pipelines import doubtful_cells
+from declump.regions.inference import open_region_model
+from declump.regions.judge import open_judge
+from judge import f1, make_frame
+from pages import ROOT, commit, replace_part
+
+LOWEST = 0.2
+"""Least probability of a nucleus in the run that all rows follow from."""
+LIMITS = (0.2, 0.3, 0.4)
+RULES = ((0.0, 0.0), (0.5, 0.2), (0.6, 0.1), (0.6, 0.2), (0.6, 0.3), (0.7, 0.2), (0.8, 0.2))
+"""Probability below which a cell is doubtful, and the share that then has to be its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Cells of an image, and which marked point each nucleus may stand for (P, N)."""
+
+    result: declump.Segmentation
+    probability: np.ndarray
+    near: np.ndarray
+
+    def count(self, limit: float, doubtful: float, own: float) -> np.ndarray:
+        """Nuclei right, found and true that stay."""
+        probable = np.flatnonzero(self.probability >= limit)
+        chosen = replace(
+            self.result,
+            seeds=self.result.seeds[probable],
+            radii=self.result.radii[probable],
+            clump=self.result.clump[probable],
+            nuclei=None,
+            second_nuclei=None,
+            nucleus_probability=None,
+        )
+        doubtful_cells.SURE, doubtful_cells.OWN = doubtful, own
+        left = np.delete(probable, doubtful_cells.find_needless(chosen, self.probability[probable]))
+        near = self.near[:, left]
+        return np.array([near[linear_sum_assignment(near, maximize=True)].sum(), len(left), len(near)])
+
+
+def read_frames(letter: str, data: Path, models: Path) -> Iterator[Frame]:
+    """Segment the frames that a fold did not see, with all doubtful cells."""
+    regions, judge = open_region_model(models / f"regions-{letter}.onnx"), open_judge(models / f"judge-{letter}.onnx")
+    doubtful_cells.SURE = 0.0
+    for image in marked.read(data / "cervix93"):
+        if image.name in judge.card["held out"]:
+            found = make_frame(image, None, regions, judge).judged(LOWEST)
+            result = declump.segment(
+                image.image, regions=found, rays=models / f"rays-{letter}.onnx", min_nucleus=LOWEST
+            )
+            assert result.nuclei is not None and result.nucleus_probability is not None
+            areas = np.bincount(result.nuclei.ravel(), minlength=len(result) + 1)[1:]
+            distances = np.hypot(*(image.points[:, None] - result.seeds[None]).transpose(2, 0, 1))
+            yield Frame(result, result.nucleus_probability, distances <= 1.2 * np.sqrt(areas / np.pi))
+
+
+def describe(frames: Sequence[Frame], limit: float, doubtful: float, own: float) -> str:
+    counts = np.sum([frame.count(limit, doubtful, own) for frame in frames], axis=0)
+    recall, precision = counts[0] / counts[2], counts[0] / counts[1]
+    rule = f"below {doubtful} | {own}" if doubtful else "none | "
+    return f"| {limit} | {rule} | {recall:.3f} | {precision:.3f} | {f1(counts):.4f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
+    parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/results.md")
+    options = parser.parse_args()
+    frames = [frame for letter in "ab" for frame in read_frames(letter, options.data, options.models)]
+    lines = [
+        f"Measured by `python benchmarks/needless.py --write` at commit {commit()}; {len(frames)} unseen frames of "
+        "Cervix93.",
+        "",
+        "| least probability | doubtful | least share of its own | recall | precision | F1 of nuclei |",
+        "|---|---|---|---|---|---|",
+        *(describe(frames, limit, *rule) for limit in LIMITS for rule in RULES),
+    ]
+    print("\n".join(lines))
+    if options.write:
+        replace_part("docs/results.md", "needless", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
