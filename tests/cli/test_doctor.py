@@ -48,6 +48,11 @@ def test_a_missing_package_comes_with_the_command_for_it(monkeypatch: pytest.Mon
 
 
 def test_a_package_of_two_extras_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["numpy>=2", 'numpy>=2; extra == "tables"', 'no-such>=1; extra == "tables"', 'no-such>=1; extra == "slides"']
+    lines = [
+        "numpy>=2",
+        'numpy>=2; extra == "tables"',
+        'no-such>=1; extra == "tables"',
+        'no-such>=1; extra == "slides"',
+    ]
     monkeypatch.setattr(doctor.metadata, "requires", lambda _: lines)
     assert [name for name, _ in doctor._packages()] == ["numpy", "no-such"]
