@@ -157,10 +157,10 @@ def main() -> None:
             needing = outcomes[0].skipped if outcomes and outcomes[0].extra == NONE else options.tests
             outcomes.append(try_wheel(wheels[0], extra, Path(work), needing))
             shutil.rmtree(Path(work) / extra)
-    table = table_of(wheels[0], outcomes, options.tests)
+            table = table_of(wheels[0], outcomes, options.tests)
+            if options.write:  # each time, as all of them take long
+                replace_part("docs/installation.md", "sizes", table)
     print(table)
-    if options.write:
-        replace_part("docs/installation.md", "sizes", table)
 
 
 if __name__ == "__main__":
