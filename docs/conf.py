@@ -44,6 +44,8 @@ sphinx_gallery_conf = {
     "examples_dirs": ["examples"],
     "gallery_dirs": ["generated/gallery"],
     "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "ignore_repr_types": r"matplotlib\.",
     "image_scrapers": ("matplotlib",),
     "download_all_examples": False,
     "show_memory": False,

@@ -124,7 +124,7 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
-def table_of(wheel: Path, outcomes: Sequence[Outcome], tests: Sequence[str]) -> str:
+def table_of(wheel: Path, outcomes: Sequence[Outcome], tests: Sequence[str], at: str) -> str:
     """Lines of the table of sizes."""
     sdist = next(wheel.parent.glob("*.tar.gz")).stat().st_size
     lines = ["| installed | packages | on the disk | tests passed | skipped |", "|---|---|---|---|---|"]
@@ -136,7 +136,7 @@ def table_of(wheel: Path, outcomes: Sequence[Outcome], tests: Sequence[str]) -> 
     version = ".".join(map(str, sys.version_info[:2]))
     chosen = "all tests" if list(tests) == ["tests"] else f"the tests of {', '.join(f'`{name}`' for name in tests)}"
     rule = f"Without extras {chosen} run that are quick and need no data; with an extra those that skipped without it."
-    told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {commit()}."
+    told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {at}."
     return "\n".join([*lines, "", f"{rule} {sizes} {told}"])
 
 
@@ -151,13 +151,14 @@ def main() -> None:
     if len(wheels) != 1:
         sys.exit("there is to be one wheel in dist: run 'make dist' first")
     extras = options.extras or [NONE, *(name for name in extras_of(wheels[0]) if name not in NOT_USERS)]
+    at = commit()
     with tempfile.TemporaryDirectory(prefix="declump-installed-") as work:
         outcomes: list[Outcome] = []
         for extra in extras:
             needing = outcomes[0].skipped if outcomes and outcomes[0].extra == NONE else options.tests
             outcomes.append(try_wheel(wheels[0], extra, Path(work), needing))
             shutil.rmtree(Path(work) / extra)
-            table = table_of(wheels[0], outcomes, options.tests)
+            table = table_of(wheels[0], outcomes, options.tests, at)
             if options.write:  # each time, as all of them take long
                 replace_part("docs/installation.md", "sizes", table)
     print(table)
