@@ -49,7 +49,8 @@ test-quick: $(TESTABLE)
 	$(BIN)/$(PYTEST) -m "not slow and not data"
 
 # The bridges with the programs they lead to: gigabytes, so in an environment of their own. The widget of napari needs a
-# screen (Debian: xvfb, libxcb-cursor0, libegl1), the macro ImageJ (imagej), the scripts of QuPath groovy; else they skip.
+# screen (Debian: xvfb, libxcb-cursor0, libxcb-icccm4, libxcb-keysyms1, libegl1), the macro ImageJ (imagej), the scripts of
+# QuPath groovy; else they skip.
 # label-studio-ml asks for packages of 2021, and does without them.
 BRIDGES := .venv-bridges
 $(BRIDGES)/.ready: pyproject.toml constraints-bridges.txt

@@ -7,8 +7,9 @@ import json
 import re
 import subprocess
 import sys
+from email.message import Message
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -48,6 +49,19 @@ def test_make_installs_by_the_locks(supply: ModuleType) -> None:
     assert "--require-hashes" in makefile
     for file in supply.LOCKS:
         assert f"$(LOCKED) -r {file}" in makefile
+
+
+def test_a_licence_of_many_parts_is_told_whole_and_a_long_text_is_not(supply: ModuleType) -> None:
+    def told(**fields: str) -> str:
+        record = Message()
+        for name, value in fields.items():
+            record[name.replace("_", "-")] = value
+        return str(supply.licence(SimpleNamespace(metadata=record)))
+
+    parts = "LGPL-2.1-only AND BSD-2-Clause AND BSD-3-Clause AND MIT AND libpng-2.0 AND libtiff AND Zlib"
+    assert told(License_Expression=parts) == parts
+    assert told(License="Permission is hereby granted " * 9, Classifier="License :: OSI Approved :: MIT") == "MIT"
+    assert told(License="MIT") == "MIT" and told() == "not told"
 
 
 def test_the_audit_and_the_bill_of_materials_name_every_package_with_its_licence(

@@ -114,15 +114,7 @@ def check_content(path: Path) -> None:
     found = [name for name in names if name.startswith(NOT_SHIPPED) or name.endswith(".pyc")]
     wanted = [
         file.relative_to(ROOT / "src").as_posix()
-        for pattern in (
-            "data/*.onnx",
-            "data/*.npz",
-            "report/page.*",
-            "review/page/*.js",
-            "help/*",
-            "py.typed",
-            "__init__.pyi",
-        )
+        for pattern in NEEDED
         for file in (ROOT / "src" / "declump").glob(pattern)
     ]
     missing = [name for name in wanted if not any(held.endswith(name) for held in names)]

@@ -4,9 +4,9 @@
     python tools/installed.py --extras none tables  # some of them
     python tools/installed.py --write               # and writes the table of sizes into docs/installation.md
 
-In each environment: ``declump demo`` and ``declump doctor`` with nothing but the wheel, then the tests against the
-installed package, from a copy of ``tests/`` that does not see this checkout. Tests that need another extra skip.
-Versions are those of constraints.txt.
+In each environment: ``declump demo`` and ``declump doctor`` with nothing but the wheel, then tests against the
+installed package, from a copy of ``tests/`` that does not see this checkout. Without extras all tests run, and those
+that need one skip; with an extra only these run again. Versions are those of constraints.txt.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from email.parser import Parser
 from pathlib import Path
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from pages import commit, replace_part
@@ -44,18 +46,33 @@ class Outcome:
     packages: int
     installed: int
     passed: int
-    skipped: int
+    skipped: tuple[str, ...]
+    """Tests that skipped, as pytest names them."""
 
 
 def extras_of(wheel: Path) -> list[str]:
-    """Names of the extras of a wheel, by its metadata."""
+    """Names of the extras of a wheel, by its metadata, that bring a package."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        return Parser().parsestr(archive.read(name).decode()).get_all("Provides-Extra") or []
+        metadata = Parser().parsestr(archive.read(name).decode())
+    named = set(re.findall(r"extra == ['\"]([\w-]+)['\"]", " ".join(metadata.get_all("Requires-Dist") or [])))
+    return [name for name in metadata.get_all("Provides-Extra") or [] if name in named]
 
 
-def try_wheel(wheel: Path, extra: str, work: Path, tests: list[str]) -> Outcome:
-    """Install a wheel with one extra into an environment of its own, use it, and run the tests against it."""
+def skipped_tests(report: Path) -> tuple[str, ...]:
+    """Names of the tests that skipped, by a JUnit report of pytest (xunit1); of a whole module its path."""
+    found = []
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("skipped") is not None:
+            file, kind = case.attrib["file"], case.attrib["classname"]
+            module = file.removesuffix(".py").replace("/", ".")
+            inside = kind.removeprefix(module).strip(".").split(".") if kind.startswith(module) else []
+            found.append("::".join([file, *filter(None, inside), *([case.attrib["name"]] if kind else [])]))
+    return tuple(dict.fromkeys(found))
+
+
+def try_wheel(wheel: Path, extra: str, work: Path, tests: Sequence[str]) -> Outcome:
+    """Install a wheel with one extra into an environment of its own, use it, and run tests against it."""
     home = work / extra
     run([sys.executable, "-m", "venv", str(home / "env")], work)
     python = home / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -83,11 +100,12 @@ def try_wheel(wheel: Path, extra: str, work: Path, tests: list[str]) -> Outcome:
     where = run([python, "-c", "import declump; print(declump.__file__)"], suite).strip()
     if not where.startswith(str(folder)):
         sys.exit(f"the tests would see {where}, not the installed package")
+    report = home / "report.xml"
     words = ["-m", "pytest", *tests, "-m", "not slow and not data", "-p", "no:cacheprovider"]
-    told = run([python, *words], suite)
-    counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|skipped)", told.splitlines()[-1])}
-    print(f"{extra}: {told.splitlines()[-1]}", flush=True)
-    return Outcome(extra, packages, installed, counts.get("passed", 0), counts.get("skipped", 0))
+    told = run([python, *words, f"--junitxml={report}", "-o", "junit_family=xunit1"], suite).splitlines()[-1]
+    passed = re.search(r"(\d+) passed", told)
+    print(f"{extra}: {told}", flush=True)
+    return Outcome(extra, packages, installed, int(passed[1]) if passed else 0, skipped_tests(report))
 
 
 def run(words: list[object], folder: Path) -> str:
@@ -106,18 +124,20 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
-def table_of(wheel: Path, outcomes: list[Outcome], tests: list[str]) -> str:
+def table_of(wheel: Path, outcomes: Sequence[Outcome], tests: Sequence[str], at: str) -> str:
     """Lines of the table of sizes."""
     sdist = next(wheel.parent.glob("*.tar.gz")).stat().st_size
-    lines = ["| installed | packages | on the disk | tests passed | skipped: another extra |", "|---|---|---|---|---|"]
+    lines = ["| installed | packages | on the disk | tests passed | skipped |", "|---|---|---|---|---|"]
     for one in outcomes:
         name = "`declump`" if one.extra == NONE else f"`declump[{one.extra}]`"
-        lines.append(f"| {name} | {one.packages} | {one.installed / 2**20:.0f} MB | {one.passed} | {one.skipped} |")
+        figures = f"{one.packages} | {one.installed / 2**20:.0f} MB | {one.passed} | {len(one.skipped)}"
+        lines.append(f"| {name} | {figures} |")
     sizes = f"The wheel has {wheel.stat().st_size / 2**20:.1f} MB, the sdist {sdist / 2**20:.1f} MB."
     version = ".".join(map(str, sys.version_info[:2]))
-    chosen = "" if tests == ["tests"] else f" Tests: {', '.join(f'`{name}`' for name in tests)}."
-    told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {commit()}.{chosen}"
-    return "\n".join([*lines, "", f"{sizes} {told}"])
+    chosen = "all tests" if list(tests) == ["tests"] else f"the tests of {', '.join(f'`{name}`' for name in tests)}"
+    rule = f"Without extras {chosen} run that are quick and need no data; with an extra those that skipped without it."
+    told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {at}."
+    return "\n".join([*lines, "", f"{rule} {sizes} {told}"])
 
 
 def main() -> None:
@@ -131,15 +151,17 @@ def main() -> None:
     if len(wheels) != 1:
         sys.exit("there is to be one wheel in dist: run 'make dist' first")
     extras = options.extras or [NONE, *(name for name in extras_of(wheels[0]) if name not in NOT_USERS)]
+    at = commit()
     with tempfile.TemporaryDirectory(prefix="declump-installed-") as work:
-        outcomes = []
+        outcomes: list[Outcome] = []
         for extra in extras:
-            outcomes.append(try_wheel(wheels[0], extra, Path(work), options.tests))
+            needing = outcomes[0].skipped if outcomes and outcomes[0].extra == NONE else options.tests
+            outcomes.append(try_wheel(wheels[0], extra, Path(work), needing))
             shutil.rmtree(Path(work) / extra)
-    table = table_of(wheels[0], outcomes, options.tests)
+            table = table_of(wheels[0], outcomes, options.tests, at)
+            if options.write:  # each time, as all of them take long
+                replace_part("docs/installation.md", "sizes", table)
     print(table)
-    if options.write:
-        replace_part("docs/installation.md", "sizes", table)
 
 
 if __name__ == "__main__":

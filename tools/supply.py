@@ -77,7 +77,9 @@ def hashes(name: str, version: str) -> list[str]:
 def licence(distribution: metadata.Distribution) -> str:
     """What a package says of its licence, in a few words."""
     told = distribution.metadata
-    expression = told.get("License-Expression") or (told.get("License") or "").strip().split("\n")[0]
+    if told.get("License-Expression"):
+        return str(told["License-Expression"])  # however long: of several parts each counts
+    expression = (told.get("License") or "").strip().split("\n")[0]
     classes = [line.rpartition(" :: ")[2] for line in told.get_all("Classifier") or () if line.startswith("License ::")]
     return expression if expression and len(expression) < 60 else ", ".join(classes) or "not told"
 

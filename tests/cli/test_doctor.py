@@ -14,6 +14,8 @@ def test_everything_is_told_and_works(here: Callable[..., tuple[int, str, str]])
     assert (code, error) == (0, "")
     for word in (declump.__version__, "numpy", "onnxruntime", "rays.onnx", "regions.onnx", "cores", "compiled kernels"):
         assert word in out
+    models = out.partition("models\n")[2]
+    assert " 0 kB" not in models and "learnt from " in models
     assert out.partition("self-test")[2].count("\n") == 1 + len(doctor.CHECKS) and "FAILED" not in out
 
 
@@ -43,3 +45,14 @@ def test_a_missing_package_comes_with_the_command_for_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(doctor.metadata, "requires", lambda _: lines)
     told = dict(doctor._packages())
     assert "[tables]" in str(told["no-such-package"]) and told["gone-package"] == "MISSING" and "pytest" not in told
+
+
+def test_a_package_of_two_extras_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "numpy>=2",
+        'numpy>=2; extra == "tables"',
+        'no-such>=1; extra == "tables"',
+        'no-such>=1; extra == "slides"',
+    ]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda _: lines)
+    assert [name for name, _ in doctor._packages()] == ["numpy", "no-such"]

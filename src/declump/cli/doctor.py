@@ -85,11 +85,13 @@ def _machine() -> Facts:
 
 def _packages() -> Facts:
     """Versions of what declump needs, and of what its extras add; what is missing comes with the command for it."""
+    told = set()
     for line in metadata.requires("declump") or ():
         name = re.split(r"[^\w.-]", line.strip(), maxsplit=1)[0]
         extra = line.partition("extra ==")[2].strip(" \"'")
-        if extra in ("test", "docs"):
+        if extra in ("test", "docs") or name in told:
             continue
+        told.add(name)
         try:
             yield name, metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -99,9 +101,9 @@ def _packages() -> Facts:
 def _models() -> Facts:
     folder = Path(str(resources.files("declump") / "data"))
     for path in sorted((*folder.glob("*.onnx"), *folder.glob("*.npz"))):
-        size = f"{path.stat().st_size / 2**20:.1f} MB, SHA-256 {file_digest(path)[:12]}"
-        card = read_card(path) if path.suffix == ".onnx" else {}
-        yield path.name, ", ".join([size, *(f"{key} {card[key]}" for key in ("kind", "architecture") if key in card)])
+        size = f"{path.stat().st_size / 2**10:,.0f} kB, SHA-256 {file_digest(path)[:12]}"
+        learnt = read_card(path).get("data", []) if path.suffix == ".onnx" else []
+        yield path.name, f"{size}, learnt from {', '.join(learnt)}" if learnt else size
 
 
 def _try(name: str, check: Callable[[], str]) -> dict[str, Any]:

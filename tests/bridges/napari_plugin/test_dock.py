@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 
@@ -15,6 +16,13 @@ pytest.importorskip("napari", reason="napari is not installed (extra 'napari'); 
 pytest.importorskip("qtpy", reason="napari has no Qt here; make test-bridges runs this")
 if sys.platform == "linux" and not os.environ.get("DISPLAY"):
     pytest.skip("there is no screen; make test-bridges runs this under Xvfb", allow_module_level=True)
+# A Qt without its system libraries ends the process, and so all tests, so that another process tries it first.
+window = subprocess.run(
+    [sys.executable, "-c", "from qtpy.QtWidgets import QApplication; QApplication([])"], capture_output=True, text=True
+)
+if window.returncode:
+    reason = f"Qt opens no window here, see the Makefile for what it needs: {window.stderr.strip()[:300]}"
+    pytest.skip(reason, allow_module_level=True)
 pytestmark = pytest.mark.filterwarnings("ignore")  # of napari itself
 
 LIMIT = 120
