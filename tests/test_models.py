@@ -44,7 +44,8 @@ def test_a_region_model_looks_at_nuclei_of_its_own_diameter(tmp_path: Path) -> N
     path = with_card(model_path("default", "regions.onnx"), tmp_path / "regions.onnx", nucleus_diameter=44)
     assert open_region_model(path).nucleus_diameter == 44
     channels = np.random.default_rng(0).random((3, 64, 48), dtype=np.float32)
-    own, shipped = (region_maps(channels, open_region_model(model)) for model in (path, "default"))
+    shipped = model_path("default", "regions.onnx")
+    own, shipped = (region_maps(channels, open_region_model(model)) for model in (path, shipped))
     assert own.classes.tobytes() == shipped.classes.tobytes()
 
 
