@@ -3,15 +3,15 @@
     python benchmarks/needless.py --data ../shared/data --write
 
 Frames of Cervix93, whose nuclei are marked by points, are segmented once with a low limit and all doubtful cells; then
-cells are left out as :mod:`declump.pipelines.doubtful_cells` does, for several limits of it and of the judge, and the
-nuclei that stay are counted. Clumps are not evolved again, so that all of it follows from one run.
+cells are left out as :mod:`declump.evidence.needless` does, for several limits of it and of the judge, and the nuclei
+that stay are counted. Evolved outlines stand for the proposed ones here, so that all of it follows from one run.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 import declump
 from declump.datasets import marked
-from declump.pipelines import doubtful_cells
+from declump.evidence import needless
 from declump.regions.inference import open_region_model
 from declump.regions.judge import open_judge
 from judge import f1, make_frame
@@ -43,17 +43,10 @@ class Frame:
     def count(self, limit: float, doubtful: float, own: float) -> np.ndarray:
         """Nuclei right, found and true that stay."""
         probable = np.flatnonzero(self.probability >= limit)
-        chosen = replace(
-            self.result,
-            seeds=self.result.seeds[probable],
-            radii=self.result.radii[probable],
-            clump=self.result.clump[probable],
-            nuclei=None,
-            second_nuclei=None,
-            nucleus_probability=None,
-        )
-        doubtful_cells.SURE, doubtful_cells.OWN = doubtful, own
-        left = np.delete(probable, doubtful_cells.find_needless(chosen, self.probability[probable]))
+        cells = [self.result.crops[index] for index in probable]
+        needless.SURE, needless.OWN = doubtful, own
+        everywhere = np.ones(self.result.shape, np.bool_)
+        left = np.delete(probable, needless.find_needless(cells, self.probability[probable], everywhere))
         near = self.near[:, left]
         return np.array([near[linear_sum_assignment(near, maximize=True)].sum(), len(left), len(near)])
 
@@ -61,7 +54,7 @@ class Frame:
 def read_frames(letter: str, data: Path, models: Path) -> Iterator[Frame]:
     """Segment the frames that a fold did not see, with all doubtful cells."""
     regions, judge = open_region_model(models / f"regions-{letter}.onnx"), open_judge(models / f"judge-{letter}.onnx")
-    doubtful_cells.SURE = 0.0
+    needless.SURE = 0.0
     for image in marked.read(data / "cervix93"):
         if image.name in judge.card["held out"]:
             found = make_frame(image, None, regions, judge).judged(LOWEST)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
+from declump.evidence.needless import drop_needless
 from declump.evidence.proposals import RayProposer
 from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
-from declump.pipelines.doubtful_cells import drop_nuclei, find_needless
 from declump.pipelines.frozen import FrozenEvolution, segment_frozen
 from declump.pipelines.missing_seeds import find_missing_nuclei, find_missing_seeds
 from declump.pipelines.nuclei import find_second_nuclei
@@ -109,11 +109,11 @@ class Stages:
         """Find the cells."""
         if self.regions.frozen is not None:
             return segment_frozen(self.frozen_evolution(), self.regions, progress=progress)
-        found, seeds, known, result, scale = self._find_first(progress)
+        found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
             self.begin("missing cells")
             known = known.add_unknown(len(seeds) - len(result))
-            result = self._evolve(found, seeds, known, scale, earlier=result)
+            result = self._evolve(found, seeds, known, earlier=result)
         return replace(
             result,
             nuclei=found.nuclei,
@@ -126,25 +126,20 @@ class Stages:
 
     def _find_first(
         self, progress: Callable[[int, int], None] | None
-    ) -> tuple[Regions, NDArray[np.float64], Evidence | None, Segmentation, float]:
-        """Regions with all nuclei, the seeds of all cells; evidence, result and scale of those that were seen at first.
-
-        Cells that are doubtful and needless are among the seen ones no more.
-        """
+    ) -> tuple[Regions, NDArray[np.float64], Evidence | None, Segmentation]:
+        """Regions with all nuclei, the seeds of all cells, evidence and result of those that were seen at first."""
         found = self.regions
         if isinstance(self.method.evidence, str):
             if "rays" in self.method.evidence:
                 self.begin("proposals")
                 found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
                 found = join_nuclei_of_one_cell(found, self.proposer)
+                found = drop_needless(found, self.proposer)
             known = collect_evidence(found, self.method.evidence, self.proposer)
         else:
             known = self.method.evidence
         self.begin("evolution")
-        scale = None if self.statistics is None else self.statistics.scale
-        result = self._evolve(found, found.seeds, known, scale, progress=progress)
-        scale = scale_of(result, self.method.prior) if scale is None else scale
-        found, known, result = self._drop_needless(found, known, result, scale)
+        result = self._evolve(found, found.seeds, known, progress=progress)
         seeds = found.seeds
         if known is not None and known.radii is not None:
             if found.candidate_probability is None:
@@ -153,32 +148,18 @@ class Stages:
                 usual = None if self.statistics is None else self.statistics.cell_area
                 found = find_missing_nuclei(result, found, min_nucleus=self.options.min_nucleus, cell_area=usual)
                 seeds = found.seeds
-        return found, seeds, known, result, scale
-
-    def _drop_needless(
-        self, found: Regions, known: Evidence | None, result: Segmentation, scale: float
-    ) -> tuple[Regions, Evidence | None, Segmentation]:
-        """Leave out doubtful cells that explain nothing, and evolve their clumps again, where a judge knows doubt."""
-        evidence = self.method.evidence
-        if found.nucleus_probability is None or not isinstance(evidence, str) or "rays" not in evidence:
-            return found, known, result
-        needless = find_needless(result, found.nucleus_probability)
-        if not needless.size:
-            return found, known, result
-        found = drop_nuclei(found, needless)
-        known = collect_evidence(found, evidence, self.proposer)
-        return found, known, self._evolve(found, found.seeds, known, scale, earlier=result)
+        return found, seeds, known, result
 
     def _evolve(
         self,
         found: Regions,
         seeds: NDArray[np.float64],
         known: Evidence | None,
-        scale: float | None,
         *,
         earlier: Segmentation | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Segmentation:
+        scale = None if self.statistics is None else self.statistics.scale
         return evolve(found.clump, seeds, evidence=known, prior=self.method.prior, setting=self.method.settings,
                       scale=scale, earlier=earlier, progress=progress)  # fmt: skip
 
@@ -188,14 +169,14 @@ class Stages:
             raise ValueError("regions are frozen with evidence by name, not with one's own; give its name")
         if self.regions.frozen is not None:
             return self.regions
-        found, seeds, _, _, scale = self._find_first(None)
+        found, seeds, _, first = self._find_first(None)
         diameter = self.proposer.find_diameter(found) if "rays" in self.method.evidence else found.diameter
         found = replace(found, diameter=diameter)
         areas = np.bincount(found.nuclei.ravel(), minlength=1)[1:]
         frozen = FrozenRecord(
             found,
             self.proposer.propose(found) if "rays" in self.method.evidence else None,
-            scale,
+            scale_of(first, self.method.prior),
             float(areas.sum() / max(areas.size, 1)),
             seeds[len(found.seeds) :],
             kinds=("",) * (0 if found.candidates is None else int(found.candidates.max(initial=0))),

@@ -4,42 +4,50 @@ import numpy as np
 import pytest
 
 import declump
-from declump.pipelines.doubtful_cells import OWN, SURE, drop_nuclei, find_needless
+from declump.evidence.needless import OWN, SURE, drop_nuclei, find_needless
+from declump.records.crops import Crop, crop_contour
 from declump.records.regions import Regions
-from declump.records.segmentation import ClumpRecord, Segmentation
+
+CLUMP = np.ones((160, 240), np.bool_)
 
 
-def discs(places: list[tuple[int, int]], radii: list[float], shape: tuple[int, int] = (160, 240)) -> Segmentation:
-    """Circles as a result of one clump."""
-    record = ClumpRecord(1, (0,), "masks")
-    rays = np.repeat(np.array(radii, dtype=np.float64)[:, None], 360, axis=1)
-    return Segmentation(shape, np.array(places, float).reshape(-1, 2), rays, np.zeros(len(places), np.int64), (record,))
+def discs(places: list[tuple[int, int]], radii: list[float]) -> list[Crop]:
+    return [
+        crop_contour(place, np.full(64, radius, dtype=float), CLUMP.shape)
+        for place, radius in zip(places, radii, strict=True)
+    ]
 
 
 def test_a_doubtful_cell_within_another_is_needless() -> None:
-    result = discs([(80, 80), (85, 90), (80, 190)], [50, 20, 30])
-    assert find_needless(result, np.array([0.95, SURE - 0.1, 0.3])).tolist() == [1]
+    cells = discs([(80, 80), (85, 90), (80, 190)], [50, 20, 30])
+    assert find_needless(cells, np.array([0.95, SURE - 0.1, 0.3]), CLUMP).tolist() == [1]
 
 
 def test_a_sure_nucleus_needs_no_area_of_its_own() -> None:
-    result = discs([(80, 80), (85, 90)], [50, 20])
-    assert find_needless(result, np.array([0.95, SURE])).size == 0
+    cells = discs([(80, 80), (85, 90)], [50, 20])
+    assert find_needless(cells, np.array([0.95, SURE]), CLUMP).size == 0
 
 
 def test_of_two_doubtful_cells_on_one_place_one_stays() -> None:
-    result = discs([(80, 80), (80, 82)], [40, 40])
-    found = find_needless(result, np.array([0.4, 0.5]))
-    assert found.size == 1
+    cells = discs([(80, 80), (80, 82)], [40, 40])
+    assert find_needless(cells, np.array([0.4, 0.5]), CLUMP).size == 1
 
 
 def test_a_doubtful_cell_with_enough_of_its_own_stays() -> None:
     # Two equal circles whose centres are a radius apart share 39 % of each.
-    result = discs([(80, 80), (80, 120)], [40, 40])
-    assert OWN < 0.6 and find_needless(result, np.array([0.3, 0.3])).size == 0
+    cells = discs([(80, 80), (80, 120)], [40, 40])
+    assert OWN < 0.6 and find_needless(cells, np.array([0.3, 0.3]), CLUMP).size == 0
+
+
+def test_what_lies_outside_the_clump_explains_nothing() -> None:
+    cells = discs([(80, 80), (80, 120)], [40, 40])
+    clump = CLUMP.copy()
+    clump[:, 112:] = False
+    assert find_needless(cells, np.array([0.9, 0.3]), clump).tolist() == [1]
 
 
 def test_no_cell_is_no_problem() -> None:
-    assert find_needless(discs([], []), np.zeros(0)).size == 0
+    assert find_needless([], np.zeros(0), CLUMP).size == 0
 
 
 def regions() -> Regions:
@@ -91,7 +99,7 @@ def test_a_leukocyte_on_a_cell_is_no_cell(monkeypatch: pytest.MonkeyPatch) -> No
         candidate_probability=np.zeros(0),
     )
     plain, told = (declump.segment(smear.image, regions=known, min_nucleus=0.4) for known in (sure, doubted))
-    monkeypatch.setattr("declump.pipelines.doubtful_cells.SURE", 0.0)
+    monkeypatch.setattr("declump.evidence.needless.SURE", 0.0)
     taken = declump.segment(smear.image, regions=doubted, min_nucleus=0.4)
     assert len(taken) == 6 and len(told) == len(plain) == 5
     assert len(told.others) == 1 and told.others.probability[0] == pytest.approx(0.45)

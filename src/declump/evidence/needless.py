@@ -1,0 +1,100 @@
+"""Doubtful nuclei that are needless: a spot that may be no nucleus must lead to a cell that others do not cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from declump.evidence.proposals import RayProposer
+from declump.records.crops import Crop, crop_contour
+from declump.records.regions import Regions
+
+SURE = 0.6
+"""A nucleus that is less probable than this is doubtful. Both limits were chosen by nuclei of Cervix93
+(``benchmarks/needless.py``)."""
+OWN = 0.2
+"""Least share of the cell proposed round a doubtful nucleus that lies in no other one."""
+
+
+def drop_needless(regions: Regions, proposer: RayProposer) -> Regions:
+    """Make candidates of doubtful nuclei round which the ray network proposes what other cells cover already.
+
+    Parameters
+    ----------
+    regions : Regions
+        Whose nuclei a judge looked at; others are left as they are.
+    proposer : RayProposer
+        Of the same image.
+    """
+    probability = regions.nucleus_probability
+    if probability is None or regions.candidate_probability is None or not (probability < SURE).any():
+        return regions
+    radii = proposer.propose(regions).radii
+    assert radii is not None
+    shape = (regions.clump.shape[0], regions.clump.shape[1])
+    cells = [crop_contour(seed, row, shape) for seed, row in zip(regions.seeds, radii, strict=True)]
+    needless = find_needless(cells, probability, regions.clump)
+    return drop_nuclei(regions, needless) if needless.size else regions
+
+
+def find_needless(
+    cells: Sequence[Crop], probability: NDArray[np.float64], clump: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Find doubtful cells of which too little, within the clump, lies in no other cell.
+
+    A leukocyte or a bit of debris on a cell leads to an outline that others cover already. The one of which least is
+    its own goes first; what it shared is then the others' own.
+
+    Parameters
+    ----------
+    cells : sequence of N Crop
+    probability : (N,) float64
+        Of the nucleus of each cell, by a judge.
+    clump : (H, W) bool
+
+    Returns
+    -------
+    (D,) int64
+        Numbers of cells, from 0, in rising order.
+    """
+    layers = np.zeros(clump.shape, np.int32)
+    for cell in cells:
+        layers[cell.box] += cell.mask
+    left = [int(index) for index in np.flatnonzero(probability < SURE) if cells[index].mask.any()]
+    needless: list[int] = []
+    while left:
+        shares = [_own_share(cells[index], layers, clump) for index in left]
+        least = int(np.argmin(shares))
+        if shares[least] >= OWN:
+            break
+        cell = cells[left[least]]
+        layers[cell.box] -= cell.mask
+        needless.append(left.pop(least))
+    return np.array(sorted(needless), dtype=np.int64)
+
+
+def _own_share(cell: Crop, layers: NDArray[np.int32], clump: NDArray[np.bool_]) -> float:
+    within = cell.mask & clump[cell.box]
+    return float(np.count_nonzero(layers[cell.box][within] == 1) / max(np.count_nonzero(within), 1))
+
+
+def drop_nuclei(regions: Regions, dropped: NDArray[np.int64]) -> Regions:
+    """Make candidates of some nuclei, numbered from 0, that a judge looked at; they come after the other candidates."""
+    assert regions.candidates is not None
+    assert regions.candidate_probability is not None and regions.nucleus_probability is not None
+    first = regions.candidate_probability.size + 1
+    numbers = np.zeros(len(regions.seeds) + 1, np.int32)
+    numbers[dropped + 1] = np.arange(first, first + dropped.size)
+    candidates = numbers[regions.nuclei]
+    kept = np.arange(len(regions.seeds) + 1, dtype=np.int32)
+    kept[dropped + 1] = 0
+    return replace(
+        regions,
+        nuclei=kept[regions.nuclei],
+        candidates=np.where(candidates > 0, candidates, regions.candidates),
+        nucleus_probability=np.delete(regions.nucleus_probability, dropped),
+        candidate_probability=np.append(regions.candidate_probability, regions.nucleus_probability[dropped]),
+    )
