@@ -63,7 +63,7 @@ def find_needless(
     layers = np.zeros(clump.shape, np.int32)
     for cell in cells:
         layers[cell.box] += cell.mask
-    left = [int(index) for index in np.flatnonzero(probability < SURE) if cells[index].mask.any()]
+    left = [index for index in np.flatnonzero(probability < SURE).tolist() if cells[index].mask.any()]
     needless: list[int] = []
     while left:
         shares = [_own_share(cells[index], layers, clump) for index in left]
@@ -78,7 +78,7 @@ def find_needless(
 
 def _own_share(cell: Crop, layers: NDArray[np.int32], clump: NDArray[np.bool_]) -> float:
     within = cell.mask & clump[cell.box]
-    return float(np.count_nonzero(layers[cell.box][within] == 1) / max(np.count_nonzero(within), 1))
+    return int(np.count_nonzero(layers[cell.box][within] == 1)) / max(int(np.count_nonzero(within)), 1)
 
 
 def drop_nuclei(regions: Regions, dropped: NDArray[np.int64]) -> Regions:
