@@ -6,6 +6,7 @@ import pytest
 
 from declump.batch import Options
 from declump.cli.segment import segment
+from declump.cli.slide import slide
 from declump.regions import RegionOptions
 
 
@@ -44,4 +45,5 @@ def test_a_size_of_pixels_from_metadata_tells_the_diameter_but_changes_no_unit()
 
 
 def test_the_command_line_has_the_same_least_probability_of_a_nucleus() -> None:
-    assert signature(segment).parameters["min_nucleus"].default == Options().min_nucleus
+    for command in (segment, slide):
+        assert signature(command).parameters["min_nucleus"].default == Options().min_nucleus

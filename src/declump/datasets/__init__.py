@@ -6,6 +6,7 @@ from pathlib import Path
 from declump.datasets import coco, corrected, isbi2014, isbi2015, labels, marked, objects, results, unmarked
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
+from declump.io.slide_results import is_slide_results
 
 __all__ = [
     "AnnotatedImage",
@@ -55,7 +56,7 @@ def read(folder: str | Path) -> Iterator[AnnotatedImage]:
         return coco.read(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
-    if corrected.is_slide_results(folder):
+    if is_slide_results(folder):
         return corrected.read(folder)
     if results.is_results(folder):
         return results.read_results(folder)

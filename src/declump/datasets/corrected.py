@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,8 @@ from declump.datasets.annotated import AnnotatedImage
 
 FILE = "corrected.npz"
 """In the results of a slide: what its review taught."""
-_RECORD, _FORMAT = "record.json", "declump slide"
 _NAMES = "names"
 _PARTS = ("image", "cells", "nuclei", "seeds", "unknown")
-
-
-def is_slide_results(folder: str | Path) -> bool:
-    """Whether a folder holds results of ``declump slide``."""
-    try:
-        told = json.loads((Path(folder) / _RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(told, dict) and told.get("format") == _FORMAT
 
 
 def write(images: Iterable[AnnotatedImage], path: Path) -> None:

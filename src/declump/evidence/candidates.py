@@ -76,6 +76,25 @@ def take_candidates(regions: Regions, nuclei: NDArray[np.int32], taken: NDArray[
     )
 
 
+def drop_nuclei(regions: Regions, dropped: NDArray[np.int64]) -> Regions:
+    """Make candidates of some nuclei, numbered from 0, that a judge looked at; they come after the other candidates."""
+    assert regions.candidates is not None
+    assert regions.candidate_probability is not None and regions.nucleus_probability is not None
+    first = regions.candidate_probability.size + 1
+    numbers = np.zeros(len(regions.seeds) + 1, np.int32)
+    numbers[dropped + 1] = np.arange(first, first + dropped.size)
+    candidates = numbers[regions.nuclei]
+    kept = np.arange(len(regions.seeds) + 1, dtype=np.int32)
+    kept[dropped + 1] = 0
+    return replace(
+        regions,
+        nuclei=kept[regions.nuclei],
+        candidates=np.where(candidates > 0, candidates, regions.candidates),
+        nucleus_probability=np.delete(regions.nucleus_probability, dropped),
+        candidate_probability=np.append(regions.candidate_probability, regions.nucleus_probability[dropped]),
+    )
+
+
 def _find_tried(regions: Regions, min_nucleus: float) -> NDArray[np.int64]:
     """Numbers, from 0, of candidates that may be nuclei: of those a judge looked at, the probable ones in clumps."""
     assert regions.candidates is not None

@@ -21,6 +21,8 @@ from declump.errors import BROKEN, reason_of
 from declump.records.segmentation import Segmentation
 
 FILE = "cells.parquet"
+RECORD_FILE, RECORD_FORMAT = "record.json", "declump slide"
+"""What results of a slide follow from, and what that file says it is."""
 RADIUS_UNIT = 1 / 16
 """Pixels that radii are whole numbers of."""
 NUCLEUS_RAYS = 64
@@ -33,6 +35,15 @@ PLACE = ("id", "clump", "seed_row", "seed_column", *BOX, "at_cut")
 OUTLINES = ("radii", "nucleus_radii")
 NOT_NUMBERS = ("id", "clump", "warnings")
 """Columns of measurements that are not kept as numbers."""
+
+
+def is_slide_results(folder: str | Path) -> bool:
+    """Whether a folder holds results of ``declump slide``."""
+    try:
+        told = json.loads((Path(folder) / RECORD_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(told, dict) and told.get("format") == RECORD_FORMAT
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from declump.evidence.binucleate import join_nuclei_of_one_cell
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
-from declump.evidence.needless import drop_needless
 from declump.evidence.proposals import RayProposer
+from declump.evidence.redundant import drop_redundant
 from declump.evolution.evolve import evolve, find_prior, find_settings, scale_of
 from declump.evolution.settings import Settings
 from declump.pipelines.frozen import FrozenEvolution, segment_frozen
@@ -134,7 +134,7 @@ class Stages:
                 self.begin("proposals")
                 found = confirm_candidates(found, self.proposer, min_nucleus=self.options.min_nucleus)
                 found = join_nuclei_of_one_cell(found, self.proposer)
-                found = drop_needless(found, self.proposer)
+                found = drop_redundant(found, self.proposer)
             known = collect_evidence(found, self.method.evidence, self.proposer)
         else:
             known = self.method.evidence

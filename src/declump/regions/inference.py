@@ -22,7 +22,7 @@ SHIPPED = "regions-8bit.onnx"
 WHOLE = 1280
 """An image with no longer side is looked at in one pass."""
 TILE = 1024
-"""Sides of the tiles of a larger one: what the network works with takes as much again as the maps of 4 megapixels."""
+"""Sides of the tiles of a larger one; smaller, because its maps take memory, too."""
 MARGIN = 128
 """Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.io.slide_results import RECORD_FILE
 from declump.pipelines.by_clump import ClumpSegmenter, Pieces
 from declump.pipelines.cutting import CutClump
 from declump.records.boxes import Box
 from declump.regions.by_window import RegionFinder
 from declump.slides.readers import Slide, open_slide
-from declump.slides.record import FILE, SlideRecord
+from declump.slides.record import SlideRecord
 from declump.slides.stitching import Stitched
 from declump.slides.store import Store
 
@@ -87,7 +88,7 @@ def _load_pieces(store: Store) -> Pieces:
 
 def open_run(out: str) -> Opened:
     """Open the run in a folder; kept as long as its record stays the same."""
-    return _open_run(out, (Path(out) / FILE).stat().st_mtime_ns)
+    return _open_run(out, (Path(out) / RECORD_FILE).stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)

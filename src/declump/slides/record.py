@@ -14,6 +14,7 @@ from scipy import ndimage
 
 from declump import __version__
 from declump._files import write_atomically
+from declump.io.slide_results import RECORD_FILE, RECORD_FORMAT
 from declump.pipelines.statistics import gather_statistics
 from declump.records.boxes import Box
 from declump.records.statistics import ImageStatistics
@@ -22,7 +23,6 @@ from declump.regions.scale import BRIGHT
 from declump.slides.options import SlideOptions
 from declump.slides.readers import Slide
 
-FILE = "record.json"
 SAMPLES = 6
 """So many parts of a slide are segmented to learn how large its cells are."""
 SAMPLE_SIDE = 1024
@@ -61,7 +61,7 @@ class SlideRecord:
     def to_json(self) -> dict[str, Any]:
         """Give what ``record.json`` holds."""
         return {
-            "format": "declump slide",
+            "format": RECORD_FORMAT,
             "version": __version__,
             "slide": self.slide,
             "content": self.content,
@@ -82,12 +82,12 @@ class SlideRecord:
 
     def write(self, out: Path) -> None:
         """Write ``record.json``."""
-        write_atomically(out / FILE, json.dumps(self.to_json(), indent=1) + "\n")
+        write_atomically(out / RECORD_FILE, json.dumps(self.to_json(), indent=1) + "\n")
 
     @classmethod
     def read(cls, out: Path) -> SlideRecord:
         """Read ``record.json`` of a results folder."""
-        path = out / FILE
+        path = out / RECORD_FILE
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
             if told["version"] != __version__:

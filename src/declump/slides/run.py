@@ -19,7 +19,7 @@ from declump.batch.image import GIVEN, as_text
 from declump.batch.resources import BASE, free_memory, usable_cores
 from declump.evidence.proposals import find_reach
 from declump.io.slide_results import FILE as CELLS_FILE
-from declump.io.slide_results import open_slide_result
+from declump.io.slide_results import RECORD_FILE, open_slide_result
 from declump.records.statistics import ImageStatistics
 from declump.regions.inference import TILE as AT_ONCE
 from declump.slides.cells import JobPlan, describe_left, make_plan, solve
@@ -30,7 +30,7 @@ from declump.slides.opened import open_run
 from declump.slides.options import SlideOptions
 from declump.slides.overview import write_overview
 from declump.slides.readers import Slide, import_library, open_slide
-from declump.slides.record import FILE, SlideRecord, digest_slide, find_slide_statistics
+from declump.slides.record import SlideRecord, digest_slide, find_slide_statistics
 from declump.slides.regions import find_all_clumps
 from declump.slides.store import WORK, Store
 from declump.slides.tables import write_geoparquet, write_others, write_parquet
@@ -134,13 +134,13 @@ def segment_slide(
     out, path, options = Path(out), Path(slide).absolute(), options or SlideOptions()
     check_free(out, overwrite=True)
     opened = open_slide(path, options.level)
-    if not (out / FILE).is_file() and not overwrite:
+    if not (out / RECORD_FILE).is_file() and not overwrite:
         check_free(out)
     for library in LIBRARIES:
         import_library(library)
     check_cluster(scheduler, dashboard)
     with hold_folder(out), _tell_of_full_disk():
-        check_links(out, [FILE, WORK, CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()])
+        check_links(out, [RECORD_FILE, WORK, CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()])
         record = _begin(path, opened, out, options, chosen or {}, resume=resume, overwrite=overwrite)
         store = Store(out, record)
         needed = memory_for(store)
@@ -208,7 +208,7 @@ def _begin(
 ) -> SlideRecord:
     """Take up the record in the folder, or make one."""
     content = digest_slide(path)
-    if (out / FILE).is_file() and not overwrite:
+    if (out / RECORD_FILE).is_file() and not overwrite:
         if not resume:
             raise FileExistsError(f"the folder {out} holds a run already; resume it, overwrite it, or give another")
         earlier = SlideRecord.read(out)
@@ -250,7 +250,7 @@ def _find_difference(now: dict[str, Any], then: dict[str, Any], place: str = "")
 
 def _remove_run(out: Path) -> None:
     """Take away what an earlier run left, and nothing else."""
-    (out / FILE).unlink(missing_ok=True)
+    (out / RECORD_FILE).unlink(missing_ok=True)
     for name in (WORK, *FORMATS.values()):
         if (out / name).is_dir():
             shutil.rmtree(out / name)

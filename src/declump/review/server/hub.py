@@ -11,6 +11,7 @@ from typing import Any
 from declump.batch.image import read_focused
 from declump.batch.resources import check_memory, free_memory
 from declump.io import read_image, read_size
+from declump.io.slide_results import RECORD_FILE as SLIDE_RECORD
 from declump.review.album import Album, Entry
 from declump.review.images import ReviewedImage, make_thumbnail, saved_edits
 from declump.review.server.desk import Desk
@@ -21,7 +22,6 @@ from declump.review.server.tiles import TilePyramid, encode
 from declump.review.slides.album import SLIDE
 from declump.review.slides.image import ReviewedSlide
 from declump.slides.readers import open_levels, open_slide
-from declump.slides.record import FILE as SLIDE_RECORD
 from declump.slides.record import SlideRecord
 
 OPEN = 3

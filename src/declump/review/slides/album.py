@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -20,10 +19,10 @@ from declump.batch.workers import Workers, tell_parent
 from declump.errors import sentence
 from declump.images.decoding import ENDINGS, find_format
 from declump.io import read_size
+from declump.io.slide_results import RECORD_FILE, is_slide_results
 from declump.review.album import Album, Entry
 from declump.review.slides.image import summary_of
 from declump.slides import SlideOptions, open_slide, segment_slide
-from declump.slides.record import FILE as RECORD
 from declump.slides.record import SlideRecord
 from declump.slides.run import SUMMARY_FILE
 
@@ -104,7 +103,7 @@ class SlideWork:
             found = f", {cells} cells" if cells else ""
             tell_parent(f"{stage} {done} of {total}{found}", now=done == total)
 
-        begun = (self.out / RECORD).is_file()
+        begun = (self.out / RECORD_FILE).is_file()
         options = SlideRecord.read(self.out).options if begun else SlideOptions()
         tell_parent("finding out how large its cells are")
         # What a run that was killed before its record left behind is no run: it is begun anew.
@@ -118,7 +117,7 @@ def is_slide(path: Path) -> bool:
     A slide is what only OpenSlide reads, an OME-Zarr folder, a TIFF with a pyramid, or a very large image.
     """
     if path.is_dir():
-        return _is_run(path) or any((path / name).is_file() for name in ("zarr.json", ".zattrs", ".zgroup"))
+        return is_slide_results(path) or any((path / name).is_file() for name in ("zarr.json", ".zattrs", ".zgroup"))
     if not path.is_file():
         return False
     if path.suffix.lower() not in ENDINGS:
@@ -137,14 +136,6 @@ def _has_pyramid(path: Path) -> bool:
         return len(file.series[0].levels) > 1
 
 
-def _is_run(folder: Path) -> bool:
-    try:
-        told = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(told, dict) and told.get("format") == "declump slide"
-
-
 def open_slide_album(given: Path, out: Path | None = None) -> SlideAlbum:
     """Open a slide, or its results, for review.
 
@@ -160,7 +151,7 @@ def open_slide_album(given: Path, out: Path | None = None) -> SlideAlbum:
     FileExistsError, PermissionError, ValueError
         If the folder cannot be written to, or holds something else.
     """
-    if _is_run(given):
+    if is_slide_results(given):
         if out is not None and out.resolve() != given.resolve():
             raise ValueError(f"{given} holds results, which are reviewed where they are; leave --out away")
         out = given
@@ -170,7 +161,7 @@ def open_slide_album(given: Path, out: Path | None = None) -> SlideAlbum:
     else:
         path, out = given, out or given.parent / f"{given.name.split('.')[0]}-declump"
         check_free(out, overwrite=True)
-        if out.is_dir() and not _is_run(out) and any(place.name[0] != "." for place in out.iterdir()):
+        if out.is_dir() and not is_slide_results(out) and any(place.name[0] != "." for place in out.iterdir()):
             raise FileExistsError(f"the folder {out} holds something else than results; give another with --out")
         open_slide(path)  # what cannot be read is said before anything is shown
     name = path.name.split(".")[0]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import declump
-from declump.evidence.needless import OWN, SURE, drop_nuclei, find_needless
+from declump.evidence.candidates import drop_nuclei
+from declump.evidence.redundant import OWN, SURE, find_redundant
 from declump.records.crops import Crop, crop_contour
 from declump.records.regions import Regions
 
@@ -18,36 +19,36 @@ def discs(places: list[tuple[int, int]], radii: list[float]) -> list[Crop]:
     ]
 
 
-def test_a_doubtful_cell_within_another_is_needless() -> None:
+def test_a_doubtful_cell_within_another_is_redundant() -> None:
     cells = discs([(80, 80), (85, 90), (80, 190)], [50, 20, 30])
-    assert find_needless(cells, np.array([0.95, SURE - 0.1, 0.3]), CLUMP).tolist() == [1]
+    assert find_redundant(cells, np.array([0.95, SURE - 0.1, 0.3]), CLUMP).tolist() == [1]
 
 
 def test_a_sure_nucleus_needs_no_area_of_its_own() -> None:
     cells = discs([(80, 80), (85, 90)], [50, 20])
-    assert find_needless(cells, np.array([0.95, SURE]), CLUMP).size == 0
+    assert find_redundant(cells, np.array([0.95, SURE]), CLUMP).size == 0
 
 
 def test_of_two_doubtful_cells_on_one_place_one_stays() -> None:
     cells = discs([(80, 80), (80, 82)], [40, 40])
-    assert find_needless(cells, np.array([0.4, 0.5]), CLUMP).size == 1
+    assert find_redundant(cells, np.array([0.4, 0.5]), CLUMP).size == 1
 
 
 def test_a_doubtful_cell_with_enough_of_its_own_stays() -> None:
     # Two equal circles whose centres are a radius apart share 39 % of each.
     cells = discs([(80, 80), (80, 120)], [40, 40])
-    assert OWN < 0.6 and find_needless(cells, np.array([0.3, 0.3]), CLUMP).size == 0
+    assert OWN < 0.6 and find_redundant(cells, np.array([0.3, 0.3]), CLUMP).size == 0
 
 
 def test_what_lies_outside_the_clump_explains_nothing() -> None:
     cells = discs([(80, 80), (80, 120)], [40, 40])
     clump = CLUMP.copy()
     clump[:, 112:] = False
-    assert find_needless(cells, np.array([0.9, 0.3]), clump).tolist() == [1]
+    assert find_redundant(cells, np.array([0.9, 0.3]), clump).tolist() == [1]
 
 
 def test_no_cell_is_no_problem() -> None:
-    assert find_needless([], np.zeros(0), CLUMP).size == 0
+    assert find_redundant([], np.zeros(0), CLUMP).size == 0
 
 
 def regions() -> Regions:
@@ -99,7 +100,7 @@ def test_a_leukocyte_on_a_cell_is_no_cell(monkeypatch: pytest.MonkeyPatch) -> No
         candidate_probability=np.zeros(0),
     )
     plain, told = (declump.segment(smear.image, regions=known, min_nucleus=0.4) for known in (sure, doubted))
-    monkeypatch.setattr("declump.evidence.needless.SURE", 0.0)
+    monkeypatch.setattr("declump.evidence.redundant.SURE", 0.0)
     taken = declump.segment(smear.image, regions=doubted, min_nucleus=0.4)
     assert len(taken) == 6 and len(told) == len(plain) == 5
     assert len(told.others) == 1 and told.others.probability[0] == pytest.approx(0.45)

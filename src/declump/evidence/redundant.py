@@ -1,25 +1,25 @@
-"""Doubtful nuclei that are needless: a spot that may be no nucleus must lead to a cell that others do not cover."""
+"""Doubtful nuclei that are redundant: a spot that may be no nucleus must lead to a cell that others do not cover."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from declump.evidence.candidates import drop_nuclei
 from declump.evidence.proposals import RayProposer
 from declump.records.crops import Crop, crop_contour
 from declump.records.regions import Regions
 
 SURE = 0.6
 """A nucleus that is less probable than this is doubtful. Both limits were chosen by nuclei of Cervix93
-(``benchmarks/needless.py``)."""
+(``benchmarks/redundant.py``)."""
 OWN = 0.2
 """Least share of the cell proposed round a doubtful nucleus that lies in no other one."""
 
 
-def drop_needless(regions: Regions, proposer: RayProposer) -> Regions:
+def drop_redundant(regions: Regions, proposer: RayProposer) -> Regions:
     """Make candidates of doubtful nuclei round which the ray network proposes what other cells cover already.
 
     Parameters
@@ -36,11 +36,11 @@ def drop_needless(regions: Regions, proposer: RayProposer) -> Regions:
     assert radii is not None
     shape = (regions.clump.shape[0], regions.clump.shape[1])
     cells = [crop_contour(seed, row, shape) for seed, row in zip(regions.seeds, radii, strict=True)]
-    needless = find_needless(cells, probability, regions.clump)
-    return drop_nuclei(regions, needless) if needless.size else regions
+    redundant = find_redundant(cells, probability, regions.clump)
+    return drop_nuclei(regions, redundant) if redundant.size else regions
 
 
-def find_needless(
+def find_redundant(
     cells: Sequence[Crop], probability: NDArray[np.float64], clump: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Find doubtful cells of which too little, within the clump, lies in no other cell.
@@ -64,7 +64,7 @@ def find_needless(
     for cell in cells:
         layers[cell.box] += cell.mask
     left = [index for index in np.flatnonzero(probability < SURE).tolist() if cells[index].mask.any()]
-    needless: list[int] = []
+    redundant: list[int] = []
     while left:
         shares = [_own_share(cells[index], layers, clump) for index in left]
         least = int(np.argmin(shares))
@@ -72,29 +72,10 @@ def find_needless(
             break
         cell = cells[left[least]]
         layers[cell.box] -= cell.mask
-        needless.append(left.pop(least))
-    return np.array(sorted(needless), dtype=np.int64)
+        redundant.append(left.pop(least))
+    return np.array(sorted(redundant), dtype=np.int64)
 
 
 def _own_share(cell: Crop, layers: NDArray[np.int32], clump: NDArray[np.bool_]) -> float:
     within = cell.mask & clump[cell.box]
     return int(np.count_nonzero(layers[cell.box][within] == 1)) / max(int(np.count_nonzero(within)), 1)
-
-
-def drop_nuclei(regions: Regions, dropped: NDArray[np.int64]) -> Regions:
-    """Make candidates of some nuclei, numbered from 0, that a judge looked at; they come after the other candidates."""
-    assert regions.candidates is not None
-    assert regions.candidate_probability is not None and regions.nucleus_probability is not None
-    first = regions.candidate_probability.size + 1
-    numbers = np.zeros(len(regions.seeds) + 1, np.int32)
-    numbers[dropped + 1] = np.arange(first, first + dropped.size)
-    candidates = numbers[regions.nuclei]
-    kept = np.arange(len(regions.seeds) + 1, dtype=np.int32)
-    kept[dropped + 1] = 0
-    return replace(
-        regions,
-        nuclei=kept[regions.nuclei],
-        candidates=np.where(candidates > 0, candidates, regions.candidates),
-        nucleus_probability=np.delete(regions.nucleus_probability, dropped),
-        candidate_probability=np.append(regions.candidate_probability, regions.nucleus_probability[dropped]),
-    )

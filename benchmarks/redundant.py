@@ -1,9 +1,9 @@
 """What a doubtful cell must explain, chosen by nuclei of images that no network of a fold saw.
 
-    python benchmarks/needless.py --data ../shared/data --write
+    python benchmarks/redundant.py --data ../shared/data --write
 
 Frames of Cervix93, whose nuclei are marked by points, are segmented once with a low limit and all doubtful cells; then
-cells are left out as :mod:`declump.evidence.needless` does, for several limits of it and of the judge, and the nuclei
+cells are left out as :mod:`declump.evidence.redundant` does, for several limits of it and of the judge, and the nuclei
 that stay are counted. Evolved outlines stand for the proposed ones here, so that all of it follows from one run.
 """
 
@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 import declump
 from declump.datasets import marked
-from declump.evidence import needless
+from declump.evidence import redundant
 from declump.regions.inference import open_region_model
 from declump.regions.judge import open_judge
 from judge import f1, make_frame
@@ -44,9 +44,9 @@ class Frame:
         """Nuclei right, found and true that stay."""
         probable = np.flatnonzero(self.probability >= limit)
         cells = [self.result.crops[index] for index in probable]
-        needless.SURE, needless.OWN = doubtful, own
+        redundant.SURE, redundant.OWN = doubtful, own
         everywhere = np.ones(self.result.shape, np.bool_)
-        left = np.delete(probable, needless.find_needless(cells, self.probability[probable], everywhere))
+        left = np.delete(probable, redundant.find_redundant(cells, self.probability[probable], everywhere))
         near = self.near[:, left]
         return np.array([near[linear_sum_assignment(near, maximize=True)].sum(), len(left), len(near)])
 
@@ -54,7 +54,7 @@ class Frame:
 def read_frames(letter: str, data: Path, models: Path) -> Iterator[Frame]:
     """Segment the frames that a fold did not see, with all doubtful cells."""
     regions, judge = open_region_model(models / f"regions-{letter}.onnx"), open_judge(models / f"judge-{letter}.onnx")
-    needless.SURE = 0.0
+    redundant.SURE = 0.0
     for image in marked.read(data / "cervix93"):
         if image.name in judge.card["held out"]:
             found = make_frame(image, None, regions, judge).judged(LOWEST)
@@ -82,7 +82,7 @@ def main() -> None:
     options = parser.parse_args()
     frames = [frame for letter in "ab" for frame in read_frames(letter, options.data, options.models)]
     lines = [
-        f"Measured by `python benchmarks/needless.py --write` at commit {commit()}; {len(frames)} unseen frames of "
+        f"Measured by `python benchmarks/redundant.py --write` at commit {commit()}; {len(frames)} unseen frames of "
         "Cervix93.",
         "",
         "| least probability | doubtful | least share of its own | recall | precision | F1 of nuclei |",
@@ -91,7 +91,7 @@ def main() -> None:
     ]
     print("\n".join(lines))
     if options.write:
-        replace_part("docs/results.md", "needless", "\n".join(lines))
+        replace_part("docs/results.md", "redundant", "\n".join(lines))
 
 
 if __name__ == "__main__":
