@@ -11,9 +11,19 @@ from declump._kernels.discrepancy import gather_discrepancy, look_at_bands, move
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
 from declump._kernels.masks import convex_area, fill_holes, grow_diamond, inner_rim
 from declump._kernels.peaks import outstanding_peaks
+from declump._kernels.pieces import find_runs, measure_runs, paint_runs
 from declump._kernels.poses import pose, pose_cells
 from declump._kernels.projection import own_blocks, shared_blocks
-from declump._kernels.rays import fill_contour, first_exits, largest_copy, outermost_crossings, points_inside
+from declump._kernels.rays import (
+    fill_contour,
+    find_meeting,
+    first_exits,
+    largest_copy,
+    outermost_crossings,
+    paint_contours,
+    points_inside,
+    tabulate_sectors,
+)
 from declump._kernels.scores import sum_pixel_scores
 from declump._kernels.trust_region import factorise, predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
@@ -26,6 +36,8 @@ __all__ = [
     "factorise",
     "fill_contour",
     "fill_holes",
+    "find_meeting",
+    "find_runs",
     "first_exits",
     "gather_discrepancy",
     "gather_layers",
@@ -34,10 +46,13 @@ __all__ = [
     "largest_copy",
     "layer_misfit",
     "look_at_bands",
+    "measure_runs",
     "move_interiors",
     "outermost_crossings",
     "outstanding_peaks",
     "own_blocks",
+    "paint_contours",
+    "paint_runs",
     "points_inside",
     "pose",
     "pose_cells",
@@ -48,5 +63,6 @@ __all__ = [
     "shared_blocks",
     "sum_discrepancies",
     "sum_pixel_scores",
+    "tabulate_sectors",
     "truncated_conjugate_gradient",
 ]

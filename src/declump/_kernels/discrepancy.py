@@ -46,9 +46,12 @@ def move_interiors(
             for entry in range(min(before, after), max(before, after)):
                 row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
                 if 0 <= row < height and 0 <= column < width:
-                    pixel = row * width + column
-                    flat[pixel] += change
-                    if flat[pixel] == (1 if change > 0 else 0):
+                    pixel = np.uint64(
+                        row * width + column
+                    )  # without a sign it is not asked whether it counts from behind
+                    depth = flat[pixel] + change
+                    flat[pixel] = depth
+                    if depth == (1 if change > 0 else 0):
                         covered[0 if inside[pixel] else 1] += change
 
 
@@ -107,11 +110,13 @@ def look_at_bands(
             for entry in range(inner[cell, sector], outer[cell, sector]):
                 y, x = d_rows[entry], d_columns[entry]
                 row, column = rows[cell] + y, columns[cell] + x
-                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
-                if not (depth > -1 and 0 <= row < height and 0 <= column < width):
+                if not (0 <= row < height and 0 <= column < width):
                     continue
-                pixel = row * width + column
+                pixel = np.uint64(row * width + column)
                 if flat[pixel] > 0:
+                    continue
+                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
+                if not depth > -1:
                     continue
                 place = place_of[pixel]
                 if place < 0:

@@ -47,22 +47,28 @@ def pose(
     rays, count = modes.shape
     whole, weights, slopes = rotation_taps(rotation, rays)
     scale = np.exp(log_scale)
-    shape = np.empty(rays)
-    for ray in range(rays):
-        shape[ray] = mean[ray]
-        for mode in range(count):
+    shape = mean.copy()
+    # Rays are independent of one another, so that several are summed at once.
+    for mode in range(count):
+        for ray in range(rays):
             shape[ray] += modes[ray, mode] * coefficients[mode]
+    source = (1 - whole) % rays
     for ray in range(rays):
+        before = source - 1 if source > 0 else rays - 1
+        earlier = before - 1 if before > 0 else rays - 1
+        first = earlier - 1 if earlier > 0 else rays - 1
         value, slope = 0.0, 0.0
+        for tap, place in enumerate((source, before, earlier, first)):
+            value += weights[tap] * shape[place]
+            slope += slopes[tap] * shape[place]
         for mode in range(count):
-            basis[ray, mode] = 0.0
-        for tap in range(4):
-            source = (ray - whole - tap + 1) % rays
-            value += weights[tap] * shape[source]
-            slope += slopes[tap] * shape[source]
-            weight = scale * weights[tap]
-            for mode in range(count):
-                basis[ray, mode] += weight * modes[source, mode]
+            basis[ray, mode] = (
+                scale * weights[0] * modes[source, mode]
+                + scale * weights[1] * modes[before, mode]
+                + scale * weights[2] * modes[earlier, mode]
+                + scale * weights[3] * modes[first, mode]
+            )
+        source = source + 1 if source + 1 < rays else 0
         radii[ray] = scale * value
         basis[ray, count] = scale * value
         basis[ray, count + 1] = scale * slope

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from declump._kernels.compiling import compiled
-from declump._kernels.types import ON_EDGE, TAU, Floats, Mask
+from declump._kernels.types import ON_EDGE, TAU, Floats, Ints, Mask
 
 
 @compiled
@@ -58,12 +58,16 @@ def outermost_crossings(
 
 
 @compiled
-def _is_deep(mask: Mask, row: float, column: float) -> bool:
-    """Whether the four pixels round a point are all in the mask, so that it has not to be looked at any closer."""
-    top, left = int(row), int(column)
-    if row < 0 or column < 0 or top + 1 >= mask.shape[0] or left + 1 >= mask.shape[1]:
+def _is_deep(flat: Mask, height: int, width: int, row: float, column: float) -> bool:
+    """Whether the four pixels round a point are all in a mask, so that it has not to be looked at any closer.
+
+    The mask is one row after the other; places without a sign are found without asking whether they count from behind.
+    """
+    if row < 0 or column < 0 or row >= height - 1 or column >= width - 1:
         return False
-    return bool(mask[top, left] & mask[top, left + 1] & mask[top + 1, left] & mask[top + 1, left + 1])
+    corner = np.uint64(int(row) * width + int(column))
+    below = corner + np.uint64(width)
+    return bool(flat[corner] & flat[corner + np.uint64(1)] & flat[below] & flat[below + np.uint64(1)])
 
 
 @compiled
@@ -74,14 +78,15 @@ def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floa
     at_seed = _look(mask, row, column)
     if at_seed < 0.5:
         return exits
+    flat, (height, width) = mask.ravel(), mask.shape
     for ray in range(rays):
-        border = _border_distance(mask.shape[0], mask.shape[1], row, column, rises[ray], runs[ray])
+        border = _border_distance(height, width, row, column, rises[ray], runs[ray])
         inner, look = 0.0, 1
         exits[ray] = np.inf
         while inner < border:
             distance = min(look * step, border)
             at_row, at_column = row + distance * rises[ray], column + distance * runs[ray]
-            if not _is_deep(mask, at_row, at_column):
+            if not _is_deep(flat, height, width, at_row, at_column):
                 value = _look(mask, at_row, at_column)
                 if value < 0.5:
                     inner_value = _look(mask, row + inner * rises[ray], column + inner * runs[ray])
@@ -90,6 +95,23 @@ def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floa
             inner = distance
             look += 1
     return exits
+
+
+@compiled
+def _find_limits(radii: Floats) -> tuple[float, float]:
+    """Distances from the seed up to which all points lie inside a contour, and beyond which none do."""
+    reach, certain = 0.0, np.inf
+    for ray in range(radii.size):
+        reach = max(reach, radii[ray])
+        certain = min(certain, radii[ray])
+    return certain * (np.cos(np.pi / radii.size) * 0.999999), reach
+
+
+@compiled
+def _holds(y: float, x: float, certain: float, reach: float, radii: Floats, rises: Floats, runs: Floats) -> bool:
+    """Whether a point, counted from the seed, lies inside a contour with such limits."""
+    squared = x * x + y * y
+    return squared < certain * certain or (squared <= reach * reach and _before_edge(y, x, radii, rises, runs))
 
 
 @compiled
@@ -102,23 +124,76 @@ def fill_contour(
     runs: Floats,
 ) -> None:
     """Set the pixels of ``mask`` that lie inside a contour; twin of :func:`declump.shapes.contours.inside`."""
-    rays = radii.size
-    reach, certain = 0.0, np.inf
-    for ray in range(rays):
-        reach = max(reach, radii[ray])
-        certain = min(certain, radii[ray])
-    certain *= np.cos(np.pi / rays) * 0.999999
+    certain, reach = _find_limits(radii)
     first, end = max(int(np.ceil(row - reach)), 0), min(int(np.floor(row + reach)) + 1, mask.shape[0])
     left, right = max(int(np.ceil(column - reach)), 0), min(int(np.floor(column + reach)) + 1, mask.shape[1])
     for r in range(first, end):
-        y = r - row
         for c in range(left, right):
-            x = c - column
-            squared = x * x + y * y
-            if squared < certain * certain:
-                mask[r, c] = True
-            elif squared <= reach * reach:
-                mask[r, c] |= _before_edge(y, x, radii, rises, runs)
+            mask[r, c] |= _holds(r - row, c - column, certain, reach, radii, rises, runs)
+
+
+@compiled
+def tabulate_sectors(reach: int, rays: int) -> Ints:
+    """Sectors of all points at whole distances, up to a reach, from a seed: (2 reach + 1, 2 reach + 1)."""
+    sectors = np.empty((2 * reach + 1, 2 * reach + 1), np.int32)
+    for row in range(-reach, reach + 1):
+        for column in range(-reach, reach + 1):
+            sectors[row + reach, column + reach] = _find_sector(float(row), float(column), rays)
+    return sectors
+
+
+@compiled
+def paint_contours(
+    image: Ints, numbers: Ints, seeds: Ints, radii: Floats, rises: Floats, runs: Floats, sectors: Ints
+) -> int:
+    """Put the number (N,) of each contour, with radii (N, K), into its pixels; give how many these are.
+
+    Seeds (N, 2) are whole, so that the sectors of pixels are looked up in a table (:func:`tabulate_sectors`), but for
+    contours that are larger than it. Twin of :func:`fill_contour`.
+    """
+    count, middle = 0, len(sectors) // 2
+    for index in range(len(numbers)):
+        row, column = seeds[index]
+        certain, reach = _find_limits(radii[index])
+        far = int(np.floor(reach))
+        for r in range(max(row - far, 0), min(row + far + 1, image.shape[0])):
+            y = float(r - row)
+            for c in range(max(column - far, 0), min(column + far + 1, image.shape[1])):
+                x = float(c - column)
+                squared = x * x + y * y
+                inside = squared < certain * certain
+                if not inside and squared <= reach * reach:
+                    known = far <= middle
+                    sector = sectors[r - row + middle, c - column + middle] if known else _find_sector(y, x, len(rises))
+                    inside = _lies_before(y, x, sector, radii[index], rises, runs)
+                if inside:
+                    image[r, c] = numbers[index]
+                    count += 1
+    return count
+
+
+@compiled
+def find_meeting(pairs: Ints, boxes: Ints, seeds: Ints, radii: Floats, rises: Floats, runs: Floats) -> Mask:
+    """Tell which pairs (M, 2) of contours share a pixel; contours lie in their boxes (N, 4).
+
+    Twin of :meth:`declump.records.crops.Crop.meets`.
+    """
+    meet = np.zeros(len(pairs), np.bool_)
+    for index in range(len(pairs)):
+        one, two = pairs[index]
+        certain, reach = _find_limits(radii[one])
+        other_certain, other_reach = _find_limits(radii[two])
+        for r in range(max(boxes[one, 0], boxes[two, 0]), min(boxes[one, 2], boxes[two, 2])):
+            for c in range(max(boxes[one, 1], boxes[two, 1]), min(boxes[one, 3], boxes[two, 3])):
+                y, x = r - seeds[one, 0], c - seeds[one, 1]
+                if _holds(y, x, certain, reach, radii[one], rises, runs):
+                    y, x = r - seeds[two, 0], c - seeds[two, 1]
+                    if _holds(y, x, other_certain, other_reach, radii[two], rises, runs):
+                        meet[index] = True
+                        break
+            if meet[index]:
+                break
+    return meet
 
 
 @compiled
@@ -138,9 +213,19 @@ def points_inside(points: Floats, row: float, column: float, radii: Floats, rise
 @compiled
 def _before_edge(y: float, x: float, radii: Floats, rises: Floats, runs: Floats) -> bool:
     """Whether a point, counted from the seed, lies on the seed's side of the edge of its sector."""
-    rays = radii.size
-    sector = int((np.arctan2(y, x) % TAU) * (rays / TAU)) % rays
-    following = sector + 1 if sector + 1 < rays else 0
+    return _lies_before(y, x, _find_sector(y, x, radii.size), radii, rises, runs)
+
+
+@compiled
+def _find_sector(y: float, x: float, rays: int) -> int:
+    """Sector that a point, counted from the seed, lies in."""
+    return int((np.arctan2(y, x) % TAU) * (rays / TAU)) % rays
+
+
+@compiled
+def _lies_before(y: float, x: float, sector: int, radii: Floats, rises: Floats, runs: Floats) -> bool:
+    """Whether a point of a sector, counted from the seed, lies on the seed's side of the edge of the sector."""
+    following = sector + 1 if sector + 1 < radii.size else 0
     start_y, start_x = radii[sector] * rises[sector], radii[sector] * runs[sector]
     edge_y = radii[following] * rises[following] - start_y
     edge_x = radii[following] * runs[following] - start_x

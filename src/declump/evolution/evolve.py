@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.snapping import snap_to_boundary
+from declump.evolution.terms.discrepancy import count_discrepancy
 from declump.evolution.trust_region import Evolution, evolve_clump
 from declump.records.clump import Clump, SeedOutsideWarning, check_mask, seed_pixels, split_clumps
 from declump.records.evidence import Evidence
@@ -263,7 +264,7 @@ def snap_evolution(clump: Clump, evolution: Evolution, settings: Settings, size:
     clump = clump.with_room(max(int(ROOM * size), clump.reach_beyond(evolution.radii)))
     exits = clump.first_exits(evolution.radii.shape[1])
     radii = snap_to_boundary(clump.mask, clump.seeds, evolution.radii, settings.snap, exits)
-    left = clump.discrepancy(radii)
+    left = count_discrepancy(clump, radii)
     return (
         replace(evolution, radii=radii, history=(*evolution.history, left))
         if left <= evolution.history[-1]

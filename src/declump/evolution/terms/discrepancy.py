@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from declump import _kernels
 from declump._kernels.types import PolarTable
+from declump.evolution.polar import make_polar_table
 from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term
+from declump.records.clump import Clump
 from declump.shapes.contours import directions
 
 Floats = NDArray[np.float64]
@@ -52,3 +54,15 @@ class Discrepancy(Term):
     def count_pixels(self) -> int:
         """Equation 2 with binary masks: in how many pixels the union of the cells and the clump differ."""
         return self.different
+
+
+def count_discrepancy(clump: Clump, radii: Floats) -> int:
+    """Equation 2: in how many pixels a clump and the union of cells with radii (N, K) differ.
+
+    Twin of :meth:`declump.records.clump.Clump.discrepancy`, which finds the sector of every pixel anew.
+    """
+    table = make_polar_table(radii.shape[1], 1 << int(np.ceil(np.log2(max(float(radii.max()) + 2, 16.0)))))
+    rows, columns = (np.ascontiguousarray(part) for part in clump.seeds.T)
+    discrepancy = Discrepancy(clump.mask, radii.shape[1])
+    discrepancy.follow(SoftOutlines(rows, columns, np.ascontiguousarray(radii), 1.0, table))
+    return discrepancy.count_pixels()
