@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
 import declump
 from declump import simulate
-from declump.pipelines.by_clump import segment_by_clump
+from declump.pipelines.by_clump import find_owner, segment_by_clump
 from declump.pipelines.cutting import Limits
 from declump.pipelines.stages import CellOptions
 from declump.regions import RegionOptions
 
+Labels, Pixels = NDArray[np.int64], NDArray[np.bool_]
 SMEAR = simulate.smear((640, 768), cells=14, clumps=5, rng=3)
 KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 350.0, 358.6, 11126.0)
 
@@ -44,6 +49,16 @@ def test_a_clump_above_the_limits_is_cut(whole: declump.Segmentation) -> None:
     assert abs(len(cut) - len(whole)) <= 2 and len(cut.clumps) == len(whole.clumps)
     kept = {radii.tobytes() for radii in whole.radii} & {radii.tobytes() for radii in cut.radii}
     assert 4 <= len(kept) < len(whole)  # clumps within the limits are as they were
+
+
+@given(
+    arrays(np.int64, (3, 4), elements=st.sampled_from([0, 0, 1, 2, 7, 900_000])),
+    arrays(np.bool_, (3, 4)),
+)
+def test_a_spot_belongs_to_the_first_of_the_clumps_with_most_of_its_pixels(labels: Labels, pixels: Pixels) -> None:
+    counts = {number: np.count_nonzero(labels[pixels] == number) for number in (1, 2, 7, 900_000)}
+    most = max(counts.values())
+    assert find_owner(labels, pixels) == (min(n for n, count in counts.items() if count == most) if most else 0)
 
 
 def test_what_needs_the_whole_image_is_refused() -> None:

@@ -24,7 +24,7 @@ def cells(tmp_path: Path) -> Path:
     """Sixty cells, many of which overlap, in groups of ten."""
     draw = np.random.default_rng(4)
     seeds = np.column_stack([draw.integers(0, side, 60) for side in SHAPE]).astype(np.int32)
-    radii = (draw.uniform(20, 90, (60, 1)) * 16 * np.ones(360)).astype(np.uint16)
+    radii = (draw.uniform(20, 140, (60, 1)) * 16 * draw.uniform(0.9, 1.1, (60, 360))).astype(np.uint16)
     boxes = find_extents(seeds, radii, SHAPE)
     table = {
         "id": np.arange(1, 61),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -107,6 +108,22 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes(slide: Path,
     assert files(tmp_path) == files(done)
     with pytest.raises(ValueError, match=r"options\.max_cells was 200, now 10"):
         segment_slide(slide, tmp_path, SlideOptions(tile=320, max_cells=10), workers=0, resume=True)
+
+
+def test_a_run_that_was_killed_while_clumps_were_numbered_does_what_is_missing(
+    slide: Path, done: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(done, out)
+    store = Store(out, SlideRecord.read(out))
+    missing = (("stitched", "pieces"), ("stitched", "cuts"), ("nuclei", 0), ("owners", 0), ("owners", 2))
+    for kind, name in missing:
+        store.path(kind, name).unlink()
+    store.write(NUMBERS, 0, np.zeros(store.grid.box(0).shape))
+    kept = {path: path.stat().st_mtime_ns for path in (store.path("nuclei", 1), store.path("owners", 1))}
+    segment_slide(slide, out, SlideOptions(tile=320), formats=tuple(FORMATS), workers=0, resume=True)
+    assert files(out) == files(done) and all(store.has(*one) for one in missing)
+    assert kept == {path: path.stat().st_mtime_ns for path in kept}
 
 
 def test_what_is_not_chosen_is_recorded_by_its_name() -> None:

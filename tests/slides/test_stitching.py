@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from declump.slides.grid import Grid
-from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, stitch
+from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, find_runs, stitch
 
 
 @given(
@@ -23,17 +23,16 @@ def test_stitched_pieces_are_those_of_the_whole(
     mask: NDArray[np.bool_], tile: int, structure: NDArray[np.int_]
 ) -> None:
     grid = Grid(mask.shape, tile)
-    labels: dict[int, NDArray[np.int32]] = {}
 
     def load(number: int) -> TilePieces:
         box = grid.box(number)
-        labels[number], pieces = find_pieces(mask[box.slices], (box.top, box.left), structure)
-        return pieces
+        return find_pieces(mask[box.slices], (box.top, box.left), structure)
 
     found = stitch(grid, load, structure)
     joined = np.zeros(mask.shape, np.int64)
     for number in range(len(grid)):
-        joined[grid.box(number).slices] = np.append(0, found.of_tile(number) + 1)[labels[number]]
+        box = grid.box(number).slices
+        joined[box] = find_runs(mask[box], structure).paint(found.of_tile(number) + 1)
     whole, count = ndimage.label(mask, structure=structure)
     np.testing.assert_array_equal(joined, whole)  # numbered as they are met along the rows, too
     assert found.areas.tolist() == np.bincount(whole.ravel(), minlength=count + 1)[1:].tolist()
@@ -45,7 +44,7 @@ def test_a_diagonal_across_the_corner_of_four_tiles_is_one_piece() -> None:
     mask = np.zeros((8, 8), bool)
     mask[3, 3] = mask[4, 4] = True
     grid = Grid((8, 8), 4)
-    tiles = [find_pieces(mask[grid.box(n).slices], grid.box(n)[:2], CORNERS)[1] for n in range(4)]
+    tiles = [find_pieces(mask[grid.box(n).slices], grid.box(n)[:2], CORNERS) for n in range(4)]
     assert len(stitch(grid, tiles.__getitem__, CORNERS).areas) == 1
     assert len(stitch(grid, tiles.__getitem__, SIDES).areas) == 2
 

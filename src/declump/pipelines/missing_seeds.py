@@ -89,7 +89,7 @@ def _find_unexplained(
         left[crop.box] &= ~crop.mask
     thread = max(round(THREAD * np.sqrt(usual / np.pi)), 1)
     pieces, _ = ndimage.label(left)
-    sizes = np.bincount(pieces.ravel())
+    sizes = np.bincount(pieces[left])
     for number, outer in enumerate(ndimage.find_objects(pieces), start=1):
         # A disc that fits into what is left fits into one piece of it.
         if sizes[number] < MIN_PART * usual:

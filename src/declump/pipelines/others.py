@@ -25,7 +25,9 @@ def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others |
     """
     if regions.candidate_probability is None or regions.candidates is None:
         return None
-    areas = np.bincount(regions.candidates.ravel(), minlength=len(regions.candidate_probability) + 1)[1:]
+    areas = np.bincount(regions.candidates[regions.candidates > 0], minlength=len(regions.candidate_probability) + 1)[
+        1:
+    ]
     light = measure_light(regions.candidates, (regions.candidates > 0) | (regions.nuclei > 0), luminance)
     said = ("",) * len(light) if regions.frozen is None else regions.frozen.kinds
     return Others(

@@ -7,6 +7,7 @@ where speed matters its compiled twin in :mod:`declump._kernels` gives the same 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,13 @@ def directions(rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """
     if rays < MIN_RAYS:
         raise ValueError(f"a contour needs at least {MIN_RAYS} rays, not {rays}")
+    rows, columns = _unit_vectors(rays)
+    return rows.copy(), columns.copy()
+
+
+@lru_cache(maxsize=4)
+def _unit_vectors(rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What :func:`directions` gives; every outline that is filled or looked along asks for it."""
     angles = 2 * np.pi * np.arange(rays) / rays
     return np.sin(angles), np.cos(angles)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from declump import _kernels
 from declump._files import DRAFTS
 from declump.io.formats.ome_zarr import CHUNK, NGFF
 from declump.io.slide_results import BOX, SlideCells, SlideResult
 from declump.records.boxes import Box
-from declump.records.crops import Crop, crop_contour
+from declump.shapes import contours
 from declump.slides.hilbert import hilbert_index
 from declump.slides.readers import import_library
 
 SMALLEST = 1024
 """Levels are made until the longer side of the last has no more pixels."""
+USUAL = 128
+"""Pixels that cells seldom reach beyond from their seeds."""
 KEPT_GROUPS = 16
 """Groups of rows that are in memory at a time."""
 
@@ -63,12 +66,10 @@ def choose_planes(result: SlideResult) -> NDArray[np.uint8]:
     """Lay every cell into the lowest plane that no cell before it, which it overlaps, lies in: (N,) from 0."""
     found = [np.empty((0, 2), np.int64)]
     for box, cells in _visit_chunks(result):
-        pairs = [
-            (cells.ids[one] - 1, cells.ids[two] - 1)
-            for one, two in _find_near(cells, box)
-            if cells.crop(one).meets(cells.crop(two))
-        ]
-        found.append(np.array(pairs, np.int64).reshape(-1, 2))
+        pairs = _find_near(cells, box)
+        rays = contours.directions(cells.radii.shape[1])
+        meet = _kernels.find_meeting(pairs, cells.boxes, cells.seeds, cells.radii, *rays)
+        found.append(cells.ids[pairs[meet]] - 1)
     every = np.sort(np.concatenate(found), axis=1)
     every = every[np.lexsort((every[:, 0], every[:, 1]))]
     planes = np.zeros(len(result), np.uint8)
@@ -81,19 +82,12 @@ def choose_planes(result: SlideResult) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, eq=False)
 class _ChunkCells:
-    """Cells that may meet a chunk, in the order of their numbers; pixels are found as they are asked for."""
+    """Cells that may meet a chunk, in the order of their numbers."""
 
-    shape: tuple[int, int]
     ids: NDArray[np.int64]
     seeds: NDArray[np.int64]
     radii: NDArray[np.float64]
     boxes: NDArray[np.int64]
-    crops: dict[int, Crop] = field(default_factory=dict)
-
-    def crop(self, index: int) -> Crop:
-        if index not in self.crops:
-            self.crops[index] = crop_contour(self.seeds[index], self.radii[index], self.shape)
-        return self.crops[index]
 
 
 def _visit_chunks(result: SlideResult) -> Iterator[tuple[Box, _ChunkCells]]:
@@ -107,8 +101,7 @@ def _visit_chunks(result: SlideResult) -> Iterator[tuple[Box, _ChunkCells]]:
         parts = [_choose(read(group), box) for group in result.find_groups(*box)]
         parts = [part for part in parts if len(part[0])]
         if parts:
-            ids, seeds, radii, boxes = (np.concatenate(values) for values in zip(*parts, strict=True))
-            yield box, _ChunkCells(result.shape, ids, seeds, radii, boxes)
+            yield box, _ChunkCells(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
 def _choose(cells: SlideCells, box: Box) -> tuple[NDArray[Any], ...]:
@@ -118,32 +111,34 @@ def _choose(cells: SlideCells, box: Box) -> tuple[NDArray[Any], ...]:
     return cells.ids[near], cells.seeds[near], cells.radii[near], boxes[near]
 
 
-def _find_near(cells: _ChunkCells, box: Box) -> list[tuple[int, int]]:
-    """Pairs of cells whose extents meet, and begin to do so in the chunk: each pair is found in one chunk alone."""
+def _find_near(cells: _ChunkCells, box: Box) -> NDArray[np.int64]:
+    """Pairs (M, 2) of cells whose extents meet, and begin to do so in the chunk: each is found in one chunk alone."""
     tops, lefts, bottoms, rights = cells.boxes.T
     top, left = np.maximum.outer(tops, tops), np.maximum.outer(lefts, lefts)
     meet = (top < np.minimum.outer(bottoms, bottoms)) & (left < np.minimum.outer(rights, rights))
     here = (top >= box.top) & (top < box.bottom) & (left >= box.left) & (left < box.right)
-    return [(int(one), int(two)) for one, two in np.argwhere(np.triu(meet & here, 1))]
+    return np.argwhere(np.triu(meet & here, 1))
 
 
 def _write_pixels(result: SlideResult, groups: list[Any], planes: NDArray[np.uint8]) -> list[set[tuple[int, int]]]:
     """Write the finest level of all planes; give the chunks that each has pixels in."""
     filled: list[set[tuple[int, int]]] = [set() for _ in groups]
     for box, cells in _visit_chunks(result):
-        labels: dict[int, NDArray[np.uint32]] = {}
-        for index, number in enumerate(cells.ids.tolist()):
-            crop = cells.crop(index)
-            whole = Box(crop.top, crop.left, crop.top + crop.mask.shape[0], crop.left + crop.mask.shape[1])
-            seen = whole.meet(box)
-            pixels = crop.mask[seen.within(whole)]
-            if pixels.any():
-                plane = labels.setdefault(int(planes[number - 1]), np.zeros(box.shape, np.uint32))
-                plane[seen.within(box)][pixels] = number
-        for plane_number, plane in labels.items():
-            groups[plane_number]["0"][box.slices] = plane
-            filled[plane_number].add((box.top // CHUNK, box.left // CHUNK))
+        places, of_cells = cells.seeds - np.array(box[:2]), planes[cells.ids - 1]
+        rays = cells.radii.shape[1]
+        table = (*contours.directions(rays), _tabulate_sectors(rays))
+        for plane in np.unique(of_cells).tolist():
+            own, labels = of_cells == plane, np.zeros(box.shape, np.uint32)
+            numbers = cells.ids[own].astype(np.uint32)
+            if _kernels.paint_contours(labels, numbers, places[own], cells.radii[own], *table):
+                groups[plane]["0"][box.slices] = labels
+                filled[plane].add((box.top // CHUNK, box.left // CHUNK))
     return filled
+
+
+@lru_cache(maxsize=1)
+def _tabulate_sectors(rays: int) -> NDArray[np.int32]:
+    return _kernels.tabulate_sectors(USUAL, rays)
 
 
 def _write_levels(group: Any, filled: set[tuple[int, int]], levels: int) -> None:

@@ -56,9 +56,8 @@ class Opened:
         return _load_stitched(self.store, name)
 
     def choose(self, name: str, tile: int) -> NDArray[np.bool_]:
-        """Which pieces of a tile, by their numbers from 0 for none, are chosen: holes to fill, clumps to keep."""
-        chosen = _load_chosen(self.store, name)
-        return np.append(False, chosen[self.load_stitched(name).of_tile(tile)])
+        """Which pieces of a tile are chosen: holes to fill, clumps to keep."""
+        return _load_chosen(self.store, name)[self.load_stitched(name).of_tile(tile)]
 
     def load_pieces(self) -> Pieces:
         """Clumps of the slide, and parts of those that were cut, read once."""

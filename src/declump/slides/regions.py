@@ -6,7 +6,7 @@ Each function does one tile of one pass, and is run by the workers; a pass begin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,33 @@ from declump.pipelines.cutting import COARSE, coarsen, count_squares, make_cut
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.slides.opened import open_run
-from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, number_pieces, stitch
+from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, find_runs, stitch
 from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, Store
 
-Map = Callable[[Callable[[str, int], Any], list[int], str], None]
-"""Does a function of the folder of the results and a tile for many tiles, with a name for the progress."""
+Act = Callable[[str, int], None]
+"""Does a pass for one tile, in the folder of the results."""
+TOGETHER, TASKS = 16, 64
+"""Tiles of one task in passes without a network, as long as there are so many tasks: a tile takes no longer there than
+a task costs its scheduler."""
+
+
+class Map(Protocol):
+    """Does a pass for many tiles, so many in one task, with a name for the progress."""
+
+    def __call__(self, act: Act, tiles: list[int], stage: str, together: int = 1) -> None:
+        """Do it, and come back when all is done."""
+
+
+def do_tiles(act: Act, out: str, tiles: list[int]) -> int:
+    """Do a pass for some tiles; give their number."""
+    for tile in tiles:
+        act(out, tile)
+    return len(tiles)
+
+
+def make_tasks(act: Act, out: str, tiles: list[int], together: int) -> list[tuple[Act, str, list[int]]]:
+    """Give the arguments of :func:`do_tiles` for many tiles, so many at a time."""
+    return [(act, out, tiles[first : first + together]) for first in range(0, len(tiles), together)]
 
 
 def look_at_tile(out: str, tile: int) -> None:
@@ -44,8 +66,7 @@ def find_filled(out: str, tile: int) -> None:
     """Number the pieces of clump, holes filled: small ones are specks."""
     run = open_run(out)
     clump = _read(run.store, CLUMP, tile)
-    labels, _ = number_pieces(~clump, SIDES)
-    filled = clump | run.choose("background", tile)[labels]
+    filled = clump | find_runs(~clump, SIDES).paint(run.choose("background", tile))
     run.store.write(FILLED, tile, filled)
     _save_pieces(run.store, "filled", tile, filled, SIDES)
 
@@ -53,8 +74,7 @@ def find_filled(out: str, tile: int) -> None:
 def find_clumps(out: str, tile: int) -> None:
     """Number the clumps of a tile, specks left out."""
     run = open_run(out)
-    labels, _ = number_pieces(_read(run.store, FILLED, tile), SIDES)
-    clean = run.choose("filled", tile)[labels]
+    clean = find_runs(_read(run.store, FILLED, tile), SIDES).paint(run.choose("filled", tile))
     run.store.write(CLEAN, tile, clean)
     _save_pieces(run.store, "clumps", tile, clean, CORNERS)
 
@@ -62,9 +82,8 @@ def find_clumps(out: str, tile: int) -> None:
 def number_clumps(out: str, tile: int) -> None:
     """Write the numbers that clumps have in the slide."""
     run = open_run(out)
-    labels, _ = number_pieces(_read(run.store, CLEAN, tile), CORNERS)
-    numbers = np.append(0, run.load_stitched("clumps").of_tile(tile) + 1).astype(np.uint32)
-    run.store.write(NUMBERS, tile, numbers[labels])
+    numbers = (run.load_stitched("clumps").of_tile(tile) + 1).astype(np.uint32)
+    run.store.write(NUMBERS, tile, find_runs(_read(run.store, CLEAN, tile), CORNERS).paint(numbers))
 
 
 def count_nuclei(out: str, tile: int) -> None:
@@ -91,6 +110,7 @@ def own_tile_spots(out: str, tile: int) -> None:
 def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
     """Do all passes over the tiles that show anything."""
     run_tiles(look_at_tile, [tile for tile in tiles if not store.has("tiles", tile)], "regions")
+    together = min(max(len(tiles) // TASKS, 1), TOGETHER)
     finder, shown = open_run(str(store.out)).finder, set(tiles)
     for name, act, structure, stage in (
         ("background", find_background, SIDES, "holes"),
@@ -99,7 +119,7 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
     ):
         if store.has("stitched", name):
             continue
-        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], stage)
+        run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], stage, together)
         found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]  # a default argument
         arrays: dict[str, NDArray[Any]] = {
             "starts": found.starts,
@@ -114,10 +134,12 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
         store.save("stitched", name, arrays)
     if store.has("stitched", "pieces"):
         return
-    run_tiles(number_clumps, tiles, "numbers")
-    run_tiles(count_nuclei, tiles, "nuclei")
-    _cut_clumps(store, tiles)
-    run_tiles(own_tile_spots, tiles, "owners")
+    uncounted = [tile for tile in tiles if not store.has("nuclei", tile)]
+    run_tiles(number_clumps, uncounted, "numbers", together)
+    run_tiles(count_nuclei, uncounted, "nuclei", together)
+    if not store.has("stitched", "cuts"):
+        _cut_clumps(store, tiles)
+    run_tiles(own_tile_spots, [tile for tile in tiles if not store.has("owners", tile)], "owners", together)
     store.save("stitched", "pieces", {"done": np.array(True)})
 
 
@@ -170,8 +192,7 @@ def _read(store: Store, name: str, tile: int) -> NDArray[np.bool_]:
 
 def _save_pieces(store: Store, name: str, tile: int, mask: NDArray[np.bool_], structure: NDArray[np.int_]) -> None:
     box = store.grid.box(tile)
-    _, found = find_pieces(mask, (box.top, box.left), structure)
-    store.save(name, tile, vars(found))
+    store.save(name, tile, vars(find_pieces(mask, (box.top, box.left), structure)))
 
 
 def _load_pieces(store: Store, name: str, tile: int, shown: set[int]) -> TilePieces:
@@ -180,4 +201,4 @@ def _load_pieces(store: Store, name: str, tile: int, shown: set[int]) -> TilePie
         return TilePieces(**store.load(name, tile))
     box = store.grid.box(tile)
     mask = np.full(box.shape, name == "background", np.bool_)
-    return find_pieces(mask, (box.top, box.left), SIDES)[1]
+    return find_pieces(mask, (box.top, box.left), SIDES)

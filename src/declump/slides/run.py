@@ -31,7 +31,7 @@ from declump.slides.options import SlideOptions
 from declump.slides.overview import write_overview
 from declump.slides.readers import Slide, import_library, open_slide
 from declump.slides.record import SlideRecord, digest_slide, find_slide_statistics
-from declump.slides.regions import find_all_clumps
+from declump.slides.regions import Act, do_tiles, find_all_clumps, make_tasks
 from declump.slides.store import WORK, Store
 from declump.slides.tables import write_geoparquet, write_others, write_parquet
 from declump.slides.workers import check_cluster, do_all, open_cluster
@@ -263,16 +263,16 @@ def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], prog
     tiles = store.grid.find_filled(thumbnail, store.record.statistics.exposure)
     out = str(store.out)
 
-    def run_tiles(act: Callable[[str, int], Any], chosen: list[int], stage: str) -> None:
+    def run_tiles(act: Act, tiles: list[int], stage: str, together: int = 1) -> None:
         done = 0
-        progress(stage, done, len(chosen), 0)
+        progress(stage, done, len(tiles), 0)
 
-        def count(_: Any) -> None:
+        def count(more: int) -> None:
             nonlocal done
-            done += 1
-            progress(stage, done, len(chosen), 0)
+            done += more
+            progress(stage, done, len(tiles), 0)
 
-        do_all(client, act, [(out, tile) for tile in chosen], count)
+        do_all(client, do_tiles, make_tasks(act, out, tiles, together), count)
 
     find_all_clumps(store, tiles, run_tiles)
     plan = make_plan(store, tiles)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, sparse
+from scipy import sparse
 from scipy.sparse import csgraph
 
+from declump import _kernels
 from declump.slides.grid import Grid
 
 Numbers = NDArray[np.int64]
@@ -48,32 +50,46 @@ class TilePieces:
     extent: Numbers
 
 
-def find_pieces(
-    mask: NDArray[np.bool_], corner: tuple[int, int], structure: NDArray[np.int_]
-) -> tuple[NDArray[np.int32], TilePieces]:
-    """Number the connected pieces of the mask of a tile whose first pixel lies at a corner of the slide."""
-    labels, count = number_pieces(mask, structure)
-    firsts, boxes = np.empty((count, 2), np.int64), np.empty((count, 4), np.int64)
-    for index, (rows, columns) in enumerate(ndimage.find_objects(labels)):
-        column = columns.start + int((labels[rows.start, columns] == index + 1).argmax())
-        firsts[index] = rows.start, column
-        boxes[index] = rows.start, columns.start, rows.stop, columns.stop
-    edges = np.zeros((4, max(labels.shape)), np.int32)
-    for row, line in enumerate((labels[0], labels[:, 0], labels[-1], labels[:, -1])):
-        edges[row, : len(line)] = line
-    return labels, TilePieces(
-        np.bincount(labels.ravel(), minlength=count + 1)[1:].astype(np.int64),
-        firsts + np.array(corner),
-        boxes + np.array([*corner, *corner]),
-        edges,
-        np.array(labels.shape, np.int64),
-    )
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Connected pieces of a mask as runs along its rows.
+
+    Attributes
+    ----------
+    shape : (H, W)
+        Of the mask.
+    places : (R, 3) int32
+        Row, first column and the one behind the last of each run, along the rows.
+    pieces : (R,) int32
+        Number, from 0, of the piece that each belongs to; pieces are numbered as they are met along the rows.
+    count : int
+        Number of pieces.
+    """
+
+    shape: tuple[int, int]
+    places: NDArray[np.int32]
+    pieces: NDArray[np.int32]
+    count: int
+
+    def paint(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give the mask with the value (n,) of its piece in each pixel, and 0 elsewhere."""
+        image = np.zeros(self.shape, values.dtype)
+        _kernels.paint_runs(image, self.places, self.pieces, values)
+        return image
 
 
-def number_pieces(mask: NDArray[np.bool_], structure: NDArray[np.int_]) -> tuple[NDArray[np.int32], int]:
-    """Number the connected pieces of a mask, from 1, as they are met along the rows; their number, too."""
-    labels = np.empty(mask.shape, np.int32)
-    return labels, int(ndimage.label(mask, structure=structure, output=labels))
+def find_runs(mask: NDArray[np.bool_], structure: NDArray[np.int_]) -> Runs:
+    """Find the connected pieces of a mask (H, W), neighbours being as ``SIDES`` or ``CORNERS`` says."""
+    height, width = mask.shape
+    return Runs((height, width), *_kernels.find_runs(mask, bool(structure[0, 0])))
+
+
+def find_pieces(mask: NDArray[np.bool_], corner: tuple[int, int], structure: NDArray[np.int_]) -> TilePieces:
+    """Tell of the connected pieces of the mask of a tile whose first pixel lies at a corner of the slide."""
+    runs = find_runs(mask, structure)
+    areas, firsts, boxes, edges = _kernels.measure_runs(runs.places, runs.pieces, runs.count, *runs.shape)
+    extent = np.array(runs.shape, np.int64)
+    return TilePieces(areas, firsts + np.array(corner), boxes + np.array([*corner, *corner]), edges, extent)
 
 
 @dataclass(frozen=True, eq=False)

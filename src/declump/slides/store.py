@@ -28,6 +28,8 @@ CLUMP, FILLED, CLEAN, NUMBERS = "clump", "filled", "clean", "numbers"
 of clumps."""
 KEPT_TILES = 32
 """Tiles whose spots a worker keeps: one clump after the other lies near them."""
+NOTHING = (Spots.join([]), np.empty(0, np.int64), np.empty(0, np.bool_))
+"""No spots, the pieces that they belong to, and whether they are nuclei."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +111,14 @@ class Store:
         # A spot belongs to the tile it begins in, and reaches down and to both sides of it.
         reach = min(self.record.options.tile, 1024)
         for tile in self.grid.find_meeting(box.grow(reach, self.record.shape)):
-            if self.has("tiles", tile):
-                spots, owner, nucleus = _load_owned(self, tile)
-                near = spots.meet(box)
+            spots, owner, nucleus = _load_owned(self, tile)
+            near = spots.meet(box)
+            if len(near):
                 parts.append(spots.choose(near))
                 owners.append(owner[near])
                 nuclei.append(nucleus[near])
         if not parts:
-            return Spots.join([]), np.empty(0, np.int64), np.empty(0, np.bool_)
+            return NOTHING
         every = Spots(
             np.concatenate([part.boxes for part in parts]),
             [mask for part in parts for mask in part.masks],
@@ -129,6 +131,8 @@ class Store:
 
 @lru_cache(maxsize=KEPT_TILES)
 def _load_owned(store: Store, tile: int) -> tuple[Spots, NDArray[np.int64], NDArray[np.bool_]]:
-    """Spots of a tile, the pieces that they belong to, and whether they are nuclei."""
+    """Spots of a tile, the pieces that they belong to, and whether they are nuclei; none of one that shows nothing."""
+    if not store.has("tiles", tile):
+        return NOTHING
     owned = store.load("owners", tile)
     return Spots.from_arrays(store.load("tiles", tile)), owned["owners"], owned["nuclei"]
