@@ -16,6 +16,7 @@ from declump.evidence.windows import (
     is_left_handed,
     mirror_rows,
     prepare_surroundings,
+    sample_points,
     sample_window,
     sample_window_by_points,
 )
@@ -73,6 +74,22 @@ def test_turning_the_view_moves_the_rows(steps: int) -> None:
     straight = sample_window(around, SEED, 1, np.array([[60.0, 70.0]]), View(STEP))
     turned = sample_window(around, SEED, 1, np.array([[60.0, 70.0]]), View(STEP, turn=2 * np.pi * steps / ANGLES))
     np.testing.assert_allclose(turned[:4], np.roll(straight, -steps, axis=1)[:4], atol=1e-4)
+
+
+@given(stretch=st.floats(0.7, 1.4), turn=st.floats(0, 6.3), mirrored=st.booleans())
+def test_a_stretched_view_takes_its_points_for_those_of_a_view_that_is_not(
+    stretch: float, turn: float, mirrored: bool
+) -> None:
+    view = View(STEP, turn, mirrored, stretch=stretch)
+    points, plain = (
+        np.stack(sample_points(SEED, seen), axis=-1).reshape(-1, 2) for seen in (view, View(STEP, turn, mirrored))
+    )
+    np.testing.assert_allclose(view.unstretch(points, SEED), plain, atol=1e-9)
+    areas = [
+        np.linalg.det(np.stack([np.take(part, [0, ANGLES // 4]) for part in seen.directions()]))
+        for seen in (view, View(STEP, turn, mirrored))
+    ]
+    np.testing.assert_allclose(*areas)
 
 
 def test_a_mirrored_view_of_a_mirrored_image_is_the_same() -> None:

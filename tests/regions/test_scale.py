@@ -9,7 +9,7 @@ from declump import simulate
 from declump.regions.channels import to_channels
 from declump.regions.inference import open_region_model
 from declump.regions.resizing import resize_channels
-from declump.regions.scale import PIXELS, TRUSTED, choose_part, find_scale, look
+from declump.regions.scale import DOUBTED, PIXELS, REFUTED, _trust, choose_part, find_scale, look
 
 CHANNELS = to_channels(simulate.smear((420, 420), cells=12, clumps=3, overlap=0.4, stain="pap", rng=4).image)
 """Nuclei of about the usual size."""
@@ -24,12 +24,23 @@ def model():
 @pytest.mark.parametrize("size", [0.3, 0.5, 1, 2, 3])
 def test_the_scale_undoes_a_change_of_size(model, size: float) -> None:
     scale, _ = find_scale(resize_channels(CHANNELS, size), model)
-    assert 1 / TRUSTED < scale * size < TRUSTED
+    assert 1 / DOUBTED < scale * size < DOUBTED
 
 
 def test_the_image_decides_not_the_first_guess(model) -> None:
     scales = [find_scale(CHANNELS, model, start)[0] for start in (0.4, 1.0, 2.5)]
-    assert all(1 / TRUSTED < scale < TRUSTED for scale in scales)
+    assert all(1 / DOUBTED < scale < DOUBTED for scale in scales)
+
+
+@given(st.floats(0.2, 5), st.floats(1, 1.02))
+def test_a_change_that_is_hardly_another_is_trusted_hardly_otherwise(change: float, slightly: float) -> None:
+    taken, other = _trust(change), _trust(change * slightly)
+    assert taken <= other <= taken * slightly**3
+    assert abs(np.log(change) - np.log(taken)) <= np.log(DOUBTED) + 1e-9
+    if max(change, 1 / change) < DOUBTED:
+        assert taken == 1
+    if max(change, 1 / change) >= REFUTED:
+        assert taken == change
 
 
 def test_an_image_without_cells_leaves_the_guess(model) -> None:

@@ -101,8 +101,10 @@ def _find_tried(regions: Regions, min_nucleus: float) -> NDArray[np.int64]:
     count = int(regions.candidates.max(initial=0))
     if regions.candidate_probability is None:
         return np.arange(count)
-    areas = np.bincount(regions.candidates.ravel(), minlength=count + 1)[1:]
-    within = np.bincount(regions.candidates[regions.clump], minlength=count + 1)[1:]
+    places = np.flatnonzero(regions.candidates)  # few of a large image
+    own = regions.candidates.ravel()[places]
+    areas = np.bincount(own, minlength=count + 1)[1:]
+    within = np.bincount(own[regions.clump.ravel()[places]], minlength=count + 1)[1:]
     return np.flatnonzero((regions.candidate_probability >= DOUBTFUL * min_nucleus) & (within == areas))
 
 

@@ -32,6 +32,7 @@ LEAD = 25.0
 """Unit, in steps, of how much nearer to its own seed than to any other a point is."""
 CHANNELS = 9
 """Luminance, two chrominances, clump, other nuclei, own nucleus, image; lead over other seeds, distance."""
+LEAD_CHANNEL = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,8 @@ class View:
         Whether directions are counted the other way round.
     angles, depths : int
         Rows and columns of the window.
+    stretch : float
+        How many times further a step reaches along the first row, and less far across it, so that things look squeezed.
     """
 
     step: float
@@ -71,11 +74,23 @@ class View:
     mirrored: bool = False
     angles: int = ANGLES
     depths: int = DEPTHS
+    stretch: float = 1.0
 
     def directions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rows and columns (A,) of the unit vectors of a window's rows."""
-        angles = 2 * np.pi * np.arange(self.angles) / self.angles * (-1 if self.mirrored else 1) + self.turn
-        return np.sin(angles), np.cos(angles)
+        """Rows and columns (A,) of the vectors of a window's rows, of unit length where nothing is stretched."""
+        angles = 2 * np.pi * np.arange(self.angles) / self.angles * (-1 if self.mirrored else 1)
+        if self.stretch == 1:
+            return np.sin(angles + self.turn), np.cos(angles + self.turn)
+        across, along = np.sin(angles) / self.stretch, np.cos(angles) * self.stretch
+        sine, cosine = np.sin(self.turn), np.cos(self.turn)
+        return along * sine + across * cosine, along * cosine - across * sine
+
+    def unstretch(self, points: NDArray[np.float64], seed: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where points (M, 2) seem to lie, seen from a seed, to one who takes nothing to be stretched."""
+        sine, cosine = np.sin(self.turn), np.cos(self.turn)
+        rows, columns = (points - seed).T
+        along, across = (columns * cosine + rows * sine) / self.stretch, (rows * cosine - columns * sine) * self.stretch
+        return np.asarray(seed + np.stack([along * sine + across * cosine, along * cosine - across * sine], axis=1))
 
 
 @dataclass(frozen=True)
@@ -128,13 +143,20 @@ def prepare_surroundings(
 
 def smooth_channels(channels: Floats, step: float) -> Floats:
     """Smooth the channels (3, H, W) of an image for windows of a given step in pixels."""
-    width = SMOOTHING * step / 2
-    return np.stack([ndimage.gaussian_filter(plane, width) if plane.any() else plane for plane in channels])
+    smooth = np.zeros(channels.shape, np.float32)  # pages of zeros that nobody writes to take no memory
+    for plane, channel in zip(channels, smooth, strict=True):
+        if plane.any():
+            ndimage.gaussian_filter(plane, SMOOTHING * step / 2, output=channel)
+    return smooth
 
 
 def join_planes(smooth: Floats, clump: NDArray[np.bool_]) -> Floats:
     """Planes (4, H, W) of :class:`Surroundings`, from smoothed channels (3, H, W) and a clump (H, W)."""
-    return np.concatenate([smooth, clump[None]], dtype=np.float32)
+    planes = np.zeros((4, *clump.shape), np.float32)
+    for plane, joined in zip((*smooth, clump), planes, strict=True):
+        if plane.any():
+            joined[...] = plane
+    return planes
 
 
 def sample_window(
@@ -200,7 +222,7 @@ def sample_window_by_points(
     numbers = np.where(inside, around.nuclei[nearest], 0)
     result[4] = (numbers > 0) & (numbers != number) & ~np.isin(numbers, ignored)
     result[5], result[6] = numbers == number, inside
-    result[7] = _lead(rows, columns, others, view)
+    result[LEAD_CHANNEL] = _lead(rows, columns, others, view)
     result[8] = np.arange(view.depths, dtype=np.float32) / view.depths
     return result
 

@@ -71,7 +71,12 @@ def to_channels(image: ArrayLike, exposure: Exposure | None = None) -> NDArray[n
     found = find_exposure(luminance) if exposure is None else exposure
     if found.turned is not None:
         luminance, blue, red = np.float32(found.turned) - luminance, -blue, -red
-    return np.stack([luminance, blue, red]).astype(np.float32) / np.float32(found.background)
+    # Chrominances of a grey image are left as they were asked for: pages of zeros that nobody writes to take no memory.
+    channels = np.zeros((3, *luminance.shape), np.float32)
+    for plane, channel in zip((luminance, blue, red), channels, strict=True):
+        if plane.any():
+            np.divide(plane, np.float32(found.background), out=channel)
+    return channels
 
 
 def find_exposure(luminance: NDArray[np.float32]) -> Exposure:

@@ -22,7 +22,7 @@ from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, Nucleu
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.refinement import refine
 from declump.regions.resizing import resize_channels
-from declump.regions.scale import ENOUGH_NUCLEI, TRUSTED, maps_at_found_scale
+from declump.regions.scale import DOUBTED, ENOUGH_NUCLEI, maps_at_found_scale
 from declump.regions.spots import find_spots
 
 CONTRADICTION = 1.5
@@ -108,12 +108,12 @@ def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regio
 def resolution(nuclei: NDArray[np.int32], usual: float) -> float:
     """Diameter in pixels at which given, labelled nuclei are looked at: the usual one, or theirs if that is far off."""
     own = typical_diameter(nuclei)
-    return own if own and not 1 / TRUSTED < own / usual < TRUSTED else usual
+    return own if own and not 1 / DOUBTED < own / usual < DOUBTED else usual
 
 
 def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
     """Median diameter in pixels of labelled nuclei, as discs of their area; None for too few of them."""
-    areas = np.bincount(nuclei.ravel())[1:]
+    areas = np.bincount(nuclei[nuclei > 0])[1:]
     return float(np.median(np.sqrt(4 * areas / np.pi))) if areas.size >= ENOUGH_NUCLEI else None
 
 
@@ -158,7 +158,7 @@ def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> R
 
 def first_guess(usual: float, expected: float | None) -> float:
     """Scale to begin with: that of the training images, unless nuclei are expected to be far larger or smaller."""
-    return 1.0 if expected is None or 1 / TRUSTED < expected / usual < TRUSTED else usual / expected
+    return 1.0 if expected is None or 1 / DOUBTED < expected / usual < DOUBTED else usual / expected
 
 
 def read_maps(
@@ -203,8 +203,10 @@ def read_maps(
     if judge is not None:
         spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=seen,
                            min_area=options.min_nucleus_area, cut=options.cut_nuclei)  # fmt: skip
-        said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
-        return choose_nuclei(Regions(clump, spots, *_count_layers(maps.layers)), said, options.min_nucleus)
+        offered = Regions(clump, spots, *_count_layers(maps.layers))
+        del spots  # the regions hold them: those of a large image take much
+        said = judge_spots(SpotPlanes.from_maps(channels[0], maps, offered.nuclei), judge, diameter)
+        return choose_nuclei(offered, said, options.min_nucleus)
     reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)
     nuclei, doubtful = (
         reader.separate(way, min_area=options.min_nucleus_area, cut=options.cut_nuclei)

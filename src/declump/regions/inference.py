@@ -77,7 +77,7 @@ def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool
     known = (0, 0) if model.is_published else (1, 4)
     classes, centre_map, layers = (np.empty((count, *channels.shape[1:]), np.float32) for count in (3, *known))
     # Straight to where it belongs: maps of a large image are held once.
-    for output, (rows, columns) in _answers(turned.see(channels), model):
+    for output, (rows, columns) in _answers(channels, turned, model):
         place = (
             slice(max(rows.start - turned.above, 0), rows.stop - turned.above),
             slice(max(columns.start - turned.before, 0), columns.stop - turned.before),
@@ -90,12 +90,15 @@ def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool
     return Maps(classes) if model.is_published else Maps(classes, centre_map[0], layers)
 
 
-def _answers(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDArray[np.float32], Place]]:
-    """Outputs (8, h, w), or (3, h, w) of the published network, for the tiles of an image, and where each belongs."""
-    height, width = channels.shape[1:]
+def _answers(
+    channels: NDArray[np.float32], turned: Orientation, model: Model
+) -> Iterator[tuple[NDArray[np.float32], Place]]:
+    """Outputs (8, h, w), or (3, h, w) of the published network, for the tiles of an image as it is seen, and where each
+    belongs."""
+    height, width = turned.extents(channels)
     tiles = [(rows, columns) for rows in _tiles(height) for columns in _tiles(width)]
     for number, ((rows, inner_rows), (columns, inner_columns)) in enumerate(tiles, start=1):
-        tile = channels[:, rows, columns]
+        tile = turned.see(channels, rows, columns)
         padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
         seen = np.pad(tile, padding, mode="edge") if any(max(pair) for pair in padding) else tile
         # Of an image in tiles, what the network worked with is given back at last: the image itself takes much.

@@ -7,6 +7,7 @@ far round the spot lies to the lower right, so that the verdict does not depend 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ class SpotPlanes:
 
     Attributes
     ----------
-    planes : (5, H, W)
+    planes : five of (H, W)
         Luminance; probability of clump and of nucleus; nearness to a centre; layers, as a share of 3.
     spots : (H, W) int32
         Number of the spot, from 1, at each of its pixels.
@@ -50,7 +51,7 @@ class SpotPlanes:
         What 1 of the planes stands for.
     """
 
-    planes: NDArray[Any]
+    planes: Sequence[NDArray[Any]] | NDArray[Any]
     spots: NDArray[np.int32]
     unit: float = 1.0
 
@@ -58,10 +59,7 @@ class SpotPlanes:
     def from_maps(cls, luminance: Floats, maps: Maps, spots: NDArray[np.int32]) -> SpotPlanes:
         """Put together the luminance (H, W) of an image, the maps of the region network, and spots (H, W)."""
         assert maps.centre_map is not None and maps.layers is not None, "the published network has no judge"
-        planes = np.empty((5, *luminance.shape), np.float32)
-        planes[0], planes[2], planes[3] = luminance, maps.classes[2], maps.centre_map
-        np.subtract(1, maps.classes[0], out=planes[1])
-        planes[4] = average_layers(maps.layers)
+        planes = (luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, average_layers(maps.layers))
         return cls(planes, spots)
 
 
@@ -106,17 +104,25 @@ class SpotWindows:
     def __init__(self, around: SpotPlanes, step: float = 1.0) -> None:
         self.around = around
         self.sizes = (max(round(step), 1), max(round(FAR * step), 1))
-        self.near = np.ascontiguousarray(shrink(around.planes[:4], self.sizes[0]))
-        # One plane after the other: those of a large image take much.
-        self.far = np.concatenate([shrink(around.planes[[plane]], self.sizes[1]) for plane in _FAR])
+        # One plane after the other, as they are where they can be: those of a large image take much.
+        self.near = [_shrink_plane(plane, self.sizes[0]) for plane in around.planes[:4]]
+        self.far = [_shrink_plane(around.planes[plane], self.sizes[1]) for plane in _FAR]
 
     def sample(self, place: NDArray[np.float64], number: int, view: SpotView) -> Floats:
         """Look at spot ``number`` from a place (row, column): (9, W, W), see ``CHANNELS``."""
         window = np.empty((CHANNELS, WINDOW, WINDOW), np.float32)
-        _kernels.sample_affine(self.near, self.around.unit, _BEYOND, *view.grid(place, 1.0, self.sizes[0]), window[:4])
+        near, far = view.grid(place, 1.0, self.sizes[0]), view.grid(place, FAR, self.sizes[1])
+        for index in range(len(_FAR)):
+            beyond = _BEYOND[index : index + 1]
+            _kernels.sample_affine(self.near[index], self.around.unit, beyond, *near, window[index : index + 1])
+            _kernels.sample_affine(self.far[index], self.around.unit, beyond, *far, window[5 + index : 6 + index])
         _kernels.sample_number(self.around.spots, number, *view.grid(place, 1.0, 1), window[4])
-        _kernels.sample_affine(self.far, self.around.unit, _BEYOND, *view.grid(place, FAR, self.sizes[1]), window[5:])
         return window
+
+
+def _shrink_plane(plane: NDArray[Any], size: int) -> NDArray[Any]:
+    """Make a plane (H, W) smaller: (1, h, w)."""
+    return np.ascontiguousarray(shrink(plane[None], size))
 
 
 def open_judge(model: str | Path) -> Model:
@@ -167,8 +173,10 @@ def choose_nuclei(regions: Regions, probability: Floats, min_nucleus: float) -> 
     min_nucleus : float
         Least probability of a nucleus.
     """
-    areas = np.bincount(regions.nuclei.ravel(), minlength=len(probability) + 1)
-    within = np.bincount(regions.nuclei[regions.clump], minlength=areas.size)
+    places = np.flatnonzero(regions.nuclei)  # few of a large image
+    own = regions.nuclei.ravel()[places]
+    areas = np.bincount(own, minlength=len(probability) + 1)
+    within = np.bincount(own[regions.clump.ravel()[places]], minlength=areas.size)
     chosen = np.append(False, probability >= min_nucleus) & (2 * within >= areas)
     said = np.append(0, probability).astype(np.float64)
     # A nucleus, and with it its seed, lies in the clump.
@@ -179,6 +187,6 @@ def choose_nuclei(regions: Regions, probability: Floats, min_nucleus: float) -> 
         regions,
         nuclei=nuclei,
         nucleus_probability=said[chosen],
-        candidates=np.where(rest[regions.nuclei], regions.nuclei, 0).astype(np.int32),
+        candidates=np.where(rest[regions.nuclei], regions.nuclei, 0).astype(np.int32, copy=False),
         candidate_probability=said[rest],
     )

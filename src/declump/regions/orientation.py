@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
+EVERY = slice(None)
+
 
 @dataclass(frozen=True)
 class Orientation:
@@ -51,12 +53,21 @@ class Orientation:
         row, column = np.unravel_index(int(seen.argmin()), seen.shape)
         return cls(turned.upturned, turned.mirrored, turned.swapped, int(-row % lattice), int(-column % lattice))
 
-    def see(self, planes: Floats) -> Floats:
-        """Turn planes (C, H, W) as the network is to see them."""
+    def see(self, planes: Floats, rows: slice = EVERY, columns: slice = EVERY) -> Floats:
+        """Turn planes (C, H, W) as the network is to see them; only some rows and columns of what it sees, if given."""
         turned = self.turn(planes)
-        if self.above or self.before:
-            return np.pad(turned, [(0, 0), (self.above, 0), (self.before, 0)], mode="edge")
-        return np.ascontiguousarray(turned)
+        before, kept = [(0, 0)], []
+        for part, moved, extent in zip((rows, columns), (self.above, self.before), turned.shape[1:], strict=True):
+            start, stop, _ = part.indices(extent + moved)
+            before.append((max(moved - start, 0), 0))
+            kept.append(slice(max(start - moved, 0), stop - moved))
+        turned = turned[:, *kept]
+        return np.pad(turned, before, mode="edge") if np.any(before) else np.ascontiguousarray(turned)
+
+    def extents(self, planes: Floats) -> tuple[int, int]:
+        """Height and width of what the network sees of planes (C, H, W)."""
+        height, width = self.turn(planes).shape[1:]
+        return height + self.above, width + self.before
 
     def turn(self, planes: Floats) -> Floats:
         """View planes (C, H, W) turned and mirrored, not moved: what is put there goes into the planes themselves."""

@@ -27,7 +27,7 @@ def shrink(planes: NDArray[np.floating[Any]], size: int) -> NDArray[np.floating[
     if size == 1:
         return planes
     short = [(0, 0), *((0, -side % size) for side in planes.shape[1:])]
-    padded = np.pad(planes, short, mode="edge")
+    padded = np.pad(planes, short, mode="edge") if np.any(short) else planes
     total = np.zeros((len(planes), *(side // size for side in padded.shape[1:])), np.float32)
     for row in range(size):
         for column in range(size):

@@ -15,17 +15,21 @@ from scipy import ndimage
 
 from declump.models import Model
 from declump.regions.inference import Maps, region_maps
-from declump.regions.resizing import resize_channels
+from declump.regions.resizing import SAME_SCALE, resize_channels
 from declump.regions.sampling import shrink
 
 SCALES = (1 / 6, 6.0)
 """Smallest and largest scale at which an image is looked at, against that of the training images."""
 PIXELS = 1024 * 1024
 """A part of the image with at most so many pixels, as the network sees them, is looked at to find the scale."""
-TRUSTED = 1.3
-"""Nuclei smaller or larger than the usual ones by less than this factor say nothing against the first guess."""
-MET = 1.1
-"""A scale that is not the first guess is changed until nuclei differ by less than this factor."""
+CLOSE = 1.2
+"""Nuclei that seem smaller or larger than usual by less than this factor say nothing against the first guess."""
+MET = 1.03
+"""Otherwise the scale is changed until nuclei differ by less than this factor from the usual ones."""
+DOUBTED, REFUTED = 1.3, 1.8
+"""A scale found so is taken as it is if it differs by more than the second factor from the first guess, and not at all
+if by less than the first: nuclei of one size do not all look alike. Between the two the scale taken goes from one to
+the other, so that an image that is hardly another has hardly another scale."""
 ENOUGH_NUCLEI = 5
 """Fewer nuclei than this say nothing about the scale."""
 SOME_NUCLEI = 3
@@ -93,14 +97,28 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     for _ in range(LOOKS):
         part = choose_part(channels, scale)
         here = look(resize_channels(part, scale), model)
-        if here.maps.centre_map is None:
-            return scale, here.maps if part.shape == channels.shape else None
-        change = _change(part, model, scale, here, TRUSTED if scale == first else MET)
+        maps = here.maps if part.shape == channels.shape else None
+        change = 1.0 if here.maps.centre_map is None else _change(part, model, scale, here)
         changed = float(np.clip(scale * change, *SCALES))
-        if changed == scale:
-            return scale, here.maps if part.shape == channels.shape else None
-        scale = changed
-    return scale, None
+        close = max(changed / scale, scale / changed)
+        if scale == first and close < CLOSE:
+            break
+        scale, maps = changed, None
+        if close < MET:
+            break
+    taken = first * _trust(scale / first)
+    # An image is not resized for so little, and then its nuclei have the size that the network sees.
+    taken = 1.0 if abs(taken - 1) < SAME_SCALE else taken
+    return taken, maps if taken == scale else None
+
+
+def _trust(change: float) -> float:
+    """Change of the first guess that is taken, of the one that was found."""
+    lowest, highest = np.log(DOUBTED), np.log(REFUTED)
+    size = abs(np.log(change))
+    if size >= highest:
+        return change
+    return float(np.exp(np.sign(np.log(change)) * highest * max(size - lowest, 0) / (highest - lowest)))
 
 
 def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> tuple[float, Maps]:
@@ -111,7 +129,7 @@ def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: floa
     return scale, maps.resized(channels.shape[1:])
 
 
-def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look, tolerance: float) -> float:
+def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -> float:
     """Factor by which a scale has to change, by what is seen at it and beside it."""
     seen = resize_channels(part, scale)
     smaller = {size: np.asarray(shrink(seen, size), np.float32) for size in SMALLER}
@@ -126,8 +144,7 @@ def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look, t
     if here.diameter is None:
         double = beside[2.0]
         return 2.0 if double.entropy < here.entropy and len(double.diameters) > len(here.diameters) else 1.0
-    factor = model.nucleus_diameter / here.diameter
-    return 1.0 if 1 / tolerance < factor < tolerance else float(np.clip(factor, 0.5, 2))
+    return float(np.clip(model.nucleus_diameter / here.diameter, 0.5, 2))
 
 
 def _is_worse(smaller: NDArray[np.float32], size: int, model: Model, here: Look) -> bool:

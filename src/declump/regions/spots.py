@@ -64,9 +64,10 @@ def find_spots(
     spots, sure = _find_by_rules(
         NucleusReader(probability, centre_map, luminance, diameter), min_area=min_area, cut=cut, usual_area=usual_area
     )
-    whole = np.bincount(spots.ravel()) >= WHOLE * np.pi * diameter**2 / 4
+    whole = np.bincount(spots[spots > 0], minlength=1) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
-    density = -np.log(np.clip(luminance, 0.05, 1.5))
+    density = np.clip(luminance, 0.05, 1.5)
+    np.negative(np.log(density, out=density), out=density)
     for plane, levels in ((probability, PROBABILITIES), (density, DENSITIES)):
         free = clump & ~grow_diamond(whole[spots], 1)
         found = find_level_spots(plane, levels, diameter, free)
@@ -123,7 +124,7 @@ def _take_round(
     whole : (S + 1,) bool
     """
     spots, boxes = spots.copy(), ndimage.find_objects(spots)
-    areas = np.bincount(spots.ravel(), minlength=whole.size)
+    areas = np.bincount(spots[spots > 0], minlength=whole.size)
     taken = 0
     for number, box in enumerate(ndimage.find_objects(found), start=1):
         if box is None:
@@ -141,7 +142,7 @@ def _take_round(
             spots[place][spots[place] == piece] = 0
         taken += 1
         spots[box][own & (spots[box] == 0)] = whole.size - 1 + taken
-    there = np.bincount(spots.ravel(), minlength=whole.size + taken) > 0
+    there = np.bincount(spots[spots > 0], minlength=whole.size + taken) > 0
     there[0] = False
     numbers = np.where(there, np.cumsum(there), 0).astype(np.int32)
     return numbers[spots], np.append(False, np.append(whole, np.ones(taken, np.bool_))[there])
