@@ -71,3 +71,13 @@ def test_a_review_teaches_no_more_than_a_person_said() -> None:
     again = annotate("one", np.zeros((90, 200), np.uint8), replace(found, nuclei=nuclei), np.zeros(3, np.bool_))
     assert again.unknown is not None
     np.testing.assert_array_equal(again.unknown[45, [35, 100, 165]], [True, False, False])  # one is too large
+
+
+@pytest.mark.parametrize("seed", [(5.0, 6.0), (85.0, 195.0), (45.0, 196.0), (86.0, 100.0)])
+def test_a_cell_without_a_nucleus_at_the_border_is_learnt_from(seed: tuple[float, float]) -> None:
+    result = declump.Segmentation((90, 200), np.array([seed]), np.full((1, 360), 20.0), np.zeros(1, np.int64))
+    taught = annotate("one", np.zeros((90, 200), np.uint8), result, np.zeros(1, np.bool_))
+    assert taught.unknown is not None
+    rows, columns = np.mgrid[:90, :200]
+    near = np.hypot(rows - seed[0], columns - seed[1]) <= 22  # two radii of a usual nucleus
+    np.testing.assert_array_equal(taught.unknown, near)

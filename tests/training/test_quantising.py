@@ -83,6 +83,19 @@ def test_regions_are_nearly_the_same(regions: Path) -> None:
     assert np.abs(whole.classes - small.classes).mean() < 0.005
 
 
+def test_features_enlarged_in_halves_are_the_same(regions: Path, tmp_path: Path) -> None:
+    import onnx
+
+    halved = onnx.load(regions)
+    quantising.halve_last_enlargement(halved.graph)
+    onnx.save(halved, tmp_path / "halved.onnx")
+    before, after = (
+        open_region_model(path).run(to_channels(SMEAR.image)) for path in (regions, tmp_path / "halved.onnx")
+    )
+    assert len(halved.graph.node) > len(onnx.load(regions).graph.node)
+    np.testing.assert_array_equal(before, after)
+
+
 def test_rays_are_nearly_the_same() -> None:
     labels = np.max(SMEAR.nuclei * np.arange(1, 7)[:, None, None], axis=0).astype(np.int32)
     around = prepare_surroundings(SMEAR.image, SMEAR.clump, labels, 2.0)

@@ -12,13 +12,13 @@ from declump import Regions, simulate
 torch = pytest.importorskip("torch", reason="training needs the extra 'train'")
 
 from declump.evidence.proposals import propose_rays  # noqa: E402
-from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View, WindowLayout  # noqa: E402
+from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, LEAD_CHANNEL, STEP, View, WindowLayout  # noqa: E402
 from declump.models import model_path, read_card  # noqa: E402
 from declump.simulate import Smear  # noqa: E402
 from declump.training.export import export  # noqa: E402
 from declump.training.loop import fit  # noqa: E402
 from declump.training.rays import lesson  # noqa: E402
-from declump.training.rays.batches import draw_batch  # noqa: E402
+from declump.training.rays.batches import _sample_squeezed, draw_batch  # noqa: E402
 from declump.training.rays.examples import RayExample, make_example, true_radii  # noqa: E402
 from declump.training.rays.network import FREE_AXES, TRIED, Proposer, RayNetwork, moments  # noqa: E402
 from declump.training.schedule import Schedule  # noqa: E402
@@ -58,6 +58,22 @@ def test_true_radii_of_a_disc_and_of_one_cut_by_the_border() -> None:
 def test_a_view_from_nearer_counts_more_steps() -> None:
     radii, _ = true_radii(make_example(disc_smear((100, 120), 60)), 0, np.array([100.0, 120.0]), View(STEP / 1.25))
     np.testing.assert_allclose(radii * STEP / 1.25, 60, atol=1)
+
+
+def test_a_disc_seen_stretched_is_squeezed_along_the_first_row() -> None:
+    seen = View(STEP, stretch=1.25)
+    radii, _ = true_radii(make_example(disc_smear((100, 120), 60)), 0, np.array([100.0, 120.0]), seen)
+    np.testing.assert_allclose(radii[[0, ANGLES // 4, ANGLES // 2]] * STEP, [60 / 1.25, 60 * 1.25, 60 / 1.25], atol=1.5)
+
+
+def test_the_lead_over_other_seeds_is_that_of_the_distances_seen() -> None:
+    made = simulate.smear((200, 220), cells=2, overlap=0.5, rng=3)
+    view, pose = make_example(made).views[0], View(STEP, stretch=1.3)
+    seen = _sample_squeezed(view, 1, view.seeds[0], view.seeds[1:], pose, np.zeros(0, np.int64))
+    apart = np.hypot(*(pose.unstretch(view.seeds[1:], view.seeds[0])[0] - view.seeds[0]))
+    towards = np.argmin(seen[LEAD_CHANNEL].min(axis=1))
+    lost = np.flatnonzero(seen[LEAD_CHANNEL, towards] < 0)[0]
+    np.testing.assert_allclose((lost + 0.5) * STEP, apart / 2, atol=1.5 * STEP)
 
 
 def test_a_batch_follows_from_its_seed(examples: list[RayExample]) -> None:

@@ -129,8 +129,10 @@ def _find_doubtful(nuclei: NDArray[np.int32], seeds: NDArray[np.float64]) -> NDA
     doubtful = np.zeros(nuclei.shape, np.bool_)
     for number, (seed, radius) in enumerate(zip(seeds, radii, strict=True), start=1):
         reach = round((1 + RIM) * max(radius, usual) * 2) + 2
-        top, left = (max(int(part) - reach, 0) for part in seed)
-        window = (slice(top, int(seed[0]) + reach + 1), slice(left, int(seed[1]) + reach + 1))
+        window = tuple(
+            slice(max(int(part) - reach, 0), min(int(part) + reach + 1, side))
+            for part, side in zip(seed, nuclei.shape, strict=True)
+        )
         own = np.pad(nuclei[window] == number, 1)
         if radius:
             inner, outer = ndimage.distance_transform_edt(own), ndimage.distance_transform_edt(~own)

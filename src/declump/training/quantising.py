@@ -155,7 +155,50 @@ def _quantise_convolutions(path: Path, inputs: Sequence[Floats], folder: Path) -
     )
     rounded = onnx.load(written)
     _fit_last_layer(rounded, onnx.load(prepared), inputs)
+    halve_last_enlargement(rounded.graph)
     return rounded
+
+
+def halve_last_enlargement(graph: Any) -> None:
+    """Enlarge the features of the finest level in two halves of their channels, in place; answers stay the same.
+
+    They are enlarged in float between two layers in whole numbers, at the size of the image: most of all memory that a
+    region network works with. A network that enlarges nothing is left as it is.
+    """
+    from onnx import helper
+
+    enlarging = [node for node in graph.node if node.op_type == "Resize"]
+    if not enlarging:
+        return
+    last = enlarging[-1]
+    (before,) = (node for node in graph.node if last.input[0] in node.output)
+    after = last
+    rounding = []
+    for _ in range(2):
+        (after,) = (node for node in graph.node if after.output[0] in node.input)
+        rounding.append(after)
+    (joined,) = (node for node in graph.node if after.output[0] in node.input)
+    halves = [f"{last.name}_half_{number}" for number in range(2)]
+    nodes = [helper.make_node("Split", before.input[:1], halves, f"{last.name}_halves", axis=1)]
+    enlarged = []
+    for half in halves:
+        value = half
+        for node in (before, last, *rounding):
+            own = type(node)()
+            own.CopyFrom(node)
+            own.name, own.input[0] = f"{half}_{node.op_type}_{len(nodes)}", value
+            value = own.output[0] = f"{own.name}_output"
+            nodes.append(own)
+        enlarged.append(value)
+    # Where they were: a ray network has its enlarged features before the others, a region network after them.
+    place = list(joined.input).index(after.output[0])
+    joined.input[:] = [*joined.input[:place], *enlarged, *joined.input[place + 1 :]]
+    replaced = [before, last, *rounding]
+    kept = [node for node in graph.node if node not in replaced]
+    at = kept.index(joined)
+    ordered = [*kept[:at], *nodes, *kept[at:]]
+    del graph.node[:]
+    graph.node.extend(ordered)
 
 
 def _fit_last_layer(rounded: Any, whole: Any, inputs: Sequence[Floats]) -> None:

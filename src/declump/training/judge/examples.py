@@ -93,7 +93,7 @@ def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
     )
     if image.unknown is not None:
         spots = leave_unknown(spots, tell_nuclei(spots, image), image.unknown)
-    planes = SpotPlanes.from_maps(channels[0], maps, spots).planes
+    planes = np.stack(list(SpotPlanes.from_maps(channels[0], maps, spots).planes))
     levels = np.clip(np.rint(planes * LEVELS), 0, 255).astype(np.uint8)
     places, nucleus = seeds_from_labels(spots), tell_nuclei(spots, image)
     return JudgeExample(image.name, levels, spots, places, nucleus, len(image.points), 1 / scale)

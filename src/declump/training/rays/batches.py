@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from declump.evidence.windows import STEP, View, sample_points, sample_window
+from declump.evidence.windows import LEAD_CHANNEL, STEP, View, sample_points, sample_window
 from declump.training.appearance import restain
 from declump.training.rays.examples import ExampleView, RayExample, true_radii
 
@@ -18,6 +19,10 @@ JITTER = 2.0
 MISSED, FALSE = 0.06, 0.15
 """Share of the other nuclei that are hidden, and of the windows that show one where there is none."""
 FALSE_RADIUS = 5.0
+SCALES = (0.85, 1.2)
+"""Least and largest change of size."""
+STRETCH = 0.12
+"""Standard deviation of the logarithm by which things are squeezed."""
 
 
 def draw_batch(groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -51,8 +56,8 @@ def _draw_cell(
         example = examples[int(rng.integers(len(examples)))]
         view = example.views[0]
     which = int(rng.integers(view.cells.size))
-    scale = float(np.exp(rng.uniform(np.log(0.85), np.log(1.2))))
-    pose = View(STEP * scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5))
+    scale, stretch = float(np.exp(rng.uniform(*np.log(SCALES)))), float(np.exp(rng.normal(0, STRETCH)))
+    pose = View(STEP * scale, float(rng.uniform(0, 2 * np.pi)), bool(rng.random() < 0.5), stretch=stretch)
     number = int(view.numbers[which])
     seed = view.seeds[number - 1] + rng.normal(0, JITTER, 2)
     hidden = 1 + np.flatnonzero(rng.random(len(view.seeds)) < MISSED)
@@ -71,10 +76,25 @@ def _sample_with_errors(
     """A window in which some nuclei are missing, and there may be one too many."""
     others = np.delete(view.seeds, np.union1d(hidden, number) - 1, axis=0)
     if rng.random() >= FALSE:
-        return sample_window(view.around, seed, number, others, pose, hidden)
+        return _sample_squeezed(view, number, seed, others, pose, hidden)
     distance, angle = rng.uniform(15, 80), rng.uniform(0, 2 * np.pi)
     false = seed + distance * np.array([np.sin(angle), np.cos(angle)])
-    seen = sample_window(view.around, seed, number, np.vstack([others, false]), pose, hidden)
+    seen = _sample_squeezed(view, number, seed, np.vstack([others, false]), pose, hidden)
     rows, columns = sample_points(seed, pose)
     seen[4][np.hypot(rows - false[0], columns - false[1]) < rng.uniform(1, 2) * FALSE_RADIUS] = 1
+    return seen
+
+
+def _sample_squeezed(
+    view: ExampleView,
+    number: int,
+    seed: NDArray[np.float64],
+    others: NDArray[np.float64],
+    pose: View,
+    hidden: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """A window in which the lead over other seeds is told by the distances that are seen."""
+    seen = sample_window(view.around, seed, number, others, pose, hidden)
+    apparent = sample_window(view.around, seed, number, pose.unstretch(others, seed), replace(pose, stretch=1.0))
+    seen[LEAD_CHANNEL] = apparent[LEAD_CHANNEL]
     return seen
