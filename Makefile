@@ -7,8 +7,9 @@ TESTABLE := $(VENV)/.testable
 DOCUMENTED := $(VENV)/.documented
 PIP := python -m pip install --quiet --disable-pip-version-check
 INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
-# Packages whose files are the very ones that were tested; the package itself is built with what they bring.
-LOCKED := $(BIN)/$(PIP) --require-hashes
+# Packages whose files are the very ones that were tested; the package itself is built with what they bring. The locks are
+# whole (tests/test_supply.py), so nothing is resolved: pip would take a newer release of what is asked for with an extra.
+LOCKED := $(BIN)/$(PIP) --require-hashes --no-deps
 OWN := $(BIN)/$(PIP) --no-deps --no-build-isolation -e .
 # The lowest versions are tested on the lowest Python, where that is to be had.
 LOWEST := .venv-lowest

@@ -53,7 +53,13 @@ DISCS = {
 def plant(box: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Middles (N, 2) and radii (N,) of planted cells whose middle lies in a box."""
     rows, columns = np.mgrid[box.top // PITCH : -(-box.bottom // PITCH), box.left // PITCH : -(-box.right // PITCH)]
-    rows, columns = rows.ravel(), columns.ravel()
+    places, radii = _draw(rows.ravel(), columns.ravel())
+    inside = (places >= np.array(box[:2])).all(axis=1) & (places < np.array(box[2:])).all(axis=1)
+    return places[inside], radii[inside]
+
+
+def _draw(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Middles (N, 2) and radii (N,) of the cells of some squares."""
     mixed = (rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
         columns.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
     )
@@ -61,9 +67,7 @@ def plant(box: Box) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     down, right = (((mixed >> np.uint64(shift)) % np.uint64(40)).astype(np.int64) for shift in (20, 34))
     radii = 24 + ((mixed >> np.uint64(48)) % np.uint64(LARGEST - 23)).astype(np.int64)
-    places = np.column_stack([rows * PITCH + 30 + down, columns * PITCH + 30 + right])
-    inside = (places >= np.array(box[:2])).all(axis=1) & (places < np.array(box[2:])).all(axis=1)
-    return places[inside], radii[inside]
+    return np.column_stack([rows * PITCH + 30 + down, columns * PITCH + 30 + right]), radii
 
 
 def draw_planted(box: Box, shape: tuple[int, int]) -> NDArray[np.bool_]:
@@ -99,21 +103,21 @@ def plant_solved(out: str, name: str, pieces: list[int], extents: list[list[int]
     run = open_run(out)
     if run.store.has("cells", name):
         return 0
-    seeds, clumps, radii = [], [], []
+    seeds, clumps = [], []
     for piece, extent in zip(pieces, extents, strict=True):
         spots, owners, _ = run.store.load_spots(Box(*extent))
         own = spots.boxes[owners == piece]
         middles = (own[:, :2] + own[:, 2:]) // 2
         seeds.append(middles)
         clumps.append(np.full(len(own), run.load_pieces().find_clump(piece), np.int64))
-        radii += [int(plant(Box(row, column, row + 1, column + 1))[1][0]) for row, column in middles.tolist()]
     places = np.concatenate(seeds)
+    radii = _draw(*places.T // PITCH)[1]
     wave = 1 + 0.1 * np.sin(3 * np.arange(360) * np.pi / 180)
     columns = len(Gathered(run.store, (), *np.empty((2, 0), np.int64), np.empty((0, 4), np.int32)).columns)
     content: dict[str, NDArray[Any]] = {
         "clump": np.concatenate(clumps),
         "seeds": places.astype(np.int32),
-        "radii": quantise(np.array(radii, np.float64)[:, None] * wave),
+        "radii": quantise(radii[:, None] * wave),
         "nucleus_radii": np.full((len(places), 64), NUCLEUS * 16, np.uint16),
         "at_cut": np.zeros(len(places), np.bool_),
         "table": np.random.default_rng(int(name[:8], 16)).random((len(places), columns)),
@@ -134,6 +138,8 @@ class Stages:
     workers: dict[str, float] = field(default_factory=dict)
     parent_gb: float = 0.0
     worker_gb: float = 0.0
+    _running: dict[str, tuple[float, float, float]] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __post_init__(self) -> None:
         """Take up what earlier runs have taken."""
@@ -143,30 +149,43 @@ class Stages:
 
     @contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Add what a stage takes."""
-        clock, parent, workers = time.monotonic(), time.process_time(), self._read_workers()
+        """Add what a stage takes, also of a run that is killed in it."""
+        self._running[stage] = self._look()
         yield
-        for counts, passed in (
-            (self.clock, time.monotonic() - clock),
-            (self.parent, time.process_time() - parent),
-            (self.workers, self._read_workers() - workers),
-        ):
-            counts[stage] = round(counts.get(stage, 0.0) + max(passed, 0.0), 2)
-        self.parent_gb = max(self.parent_gb, read_memory(os.getpid()))
+        self._add()
+        with self._lock:
+            del self._running[stage]
         self.keep()
         print(f"{stage}: {self.clock[stage]:.0f} s, processor {self.parent[stage]:.0f} s here, "
               f"{self.workers[stage]:.0f} s in workers; parent {self.parent_gb:.2f} GB, "
               f"workers {self.worker_gb:.2f} GB at most", flush=True)  # fmt: skip
 
     def watch(self, ended: threading.Event) -> None:
-        """Keep the height of the memory until the end."""
-        while not ended.wait(1):
+        """Keep what is measured until the end."""
+        while not ended.wait(2):
             self.parent_gb = max(self.parent_gb, read_memory(os.getpid()))
             self.worker_gb = max([self.worker_gb, *map(read_memory, find_children(os.getpid()))])
+            self._add()
+            self.keep()
 
     def keep(self) -> None:
         """Put away what was measured."""
-        write_atomically(self.path, json.dumps({name: value for name, value in vars(self).items() if name != "path"}))
+        told = {name: value for name, value in vars(self).items() if name != "path" and not name.startswith("_")}
+        with self._lock:
+            write_atomically(self.path, json.dumps(told))
+
+    def _add(self) -> None:
+        """Add what the stages under way have taken since the last time."""
+        with self._lock:
+            now = self._look()
+            for stage, before in list(self._running.items()):
+                for counts, one, two in zip((self.clock, self.parent, self.workers), before, now, strict=True):
+                    counts[stage] = counts.get(stage, 0.0) + max(two - one, 0.0)
+                self._running[stage] = now
+
+    def _look(self) -> tuple[float, float, float]:
+        """Seconds of the clock, and those that this process and its workers have had of the processor."""
+        return time.monotonic(), time.process_time(), self._read_workers()
 
     @staticmethod
     def _read_workers() -> float:
@@ -186,12 +205,13 @@ def run_planted(out: Path, side: int, workers: int, formats: list[str]) -> tuple
     threading.Thread(target=stages.watch, args=(ended,), daemon=True).start()
     tiles = list(range(len(store.grid)))
     slide_regions.look_at_tile = plant_tile  # type: ignore[assignment]  # the stub of the network
-    slide_cells.BATCH_SECONDS = 60.0  # planted cells are found much faster
+    slide_cells.BATCH_SECONDS = 180.0  # planted cells are found much faster
     with open_cluster(workers) as client:
 
-        def run_tiles(act: Any, chosen: list[int], stage: str) -> None:
+        def run_tiles(act: Any, tiles: list[int], stage: str, together: int = 1) -> None:
             with stages.measure(f"tiles: {stage}"):
-                do_all(client, act, [(str(out), tile) for tile in chosen], lambda _: None)
+                tasks = slide_regions.make_tasks(act, str(out), tiles, together)
+                do_all(client, slide_regions.do_tiles, tasks, lambda _: None)
 
         with stages.measure("all of stitching"):
             slide_regions.find_all_clumps(store, tiles, run_tiles)

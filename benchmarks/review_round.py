@@ -36,6 +36,8 @@ from pages import commit, replace_part
 
 CORRECTED, REST = 3, 8
 """Images that are corrected, and that are measured on."""
+FIRST = 9_000
+"""Seed of the first image; those from 7000 on guided how networks are taught further, and tell nothing any more."""
 TOLERANCE, PULLS = 6.0, 4
 """Pixels by which an outline may be off, and the times that one is dragged at most."""
 BRUSH = 10
@@ -54,7 +56,7 @@ WHERE = {"near": "near to", "far": "far from"}
 def simulate_lab(lab: str, count: int) -> list[Smear]:
     """Smears of a lab that the models do not know."""
     return [
-        declump.simulate.smear((512, 512), cells=14, overlap=0.55, stain="grey", rng=7_000 + number, **LABS[lab])
+        declump.simulate.smear((512, 512), cells=14, overlap=0.55, stain="grey", rng=FIRST + number, **LABS[lab])
         for number in range(count)
     ]
 
