@@ -4,7 +4,15 @@ import errno
 
 import pytest
 
-from declump.errors import HELP_PAGE, MissingExtraError, UnreadableFileError, help_address, printable, sentence
+from declump.errors import (
+    HELP_PAGE,
+    MissingExtraError,
+    UnreadableFileError,
+    help_address,
+    printable,
+    raise_ending,
+    sentence,
+)
 
 
 def test_what_steers_a_terminal_is_written_as_an_escape() -> None:
@@ -39,3 +47,19 @@ def test_every_error_has_a_section_of_the_help_page(error: Exception, anchor: st
     address, found = help_address(error).split("#")
     assert found == anchor and address == HELP_PAGE.as_uri()
     assert f'<h2 id="{anchor}">' in HELP_PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ending", [SystemExit(143), KeyboardInterrupt()])
+def test_an_ending_that_compiled_code_hid_is_raised_again(ending: BaseException) -> None:
+    hidden, twice = (SystemError("returned a result with an exception set") for _ in range(2))
+    hidden.__cause__, twice.__cause__ = ending, hidden
+    for error in (hidden, twice):
+        with pytest.raises(type(ending)):
+            raise_ending(error)
+
+
+def test_faults_are_no_endings() -> None:
+    fault = SystemError("returned a result with an exception set")
+    fault.__cause__ = ValueError("a fault")
+    for error in (fault, SystemError("no cause"), ValueError("a fault")):
+        raise_ending(error)

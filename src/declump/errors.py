@@ -44,6 +44,20 @@ def printable(text: str) -> str:
     return "".join(repr(letter)[1:-1] if category(letter) in _UNPRINTABLE else letter for letter in text)
 
 
+def raise_ending(error: BaseException) -> None:
+    """Raise the interruption or exit that lies behind an error, if one does; for all who catch whatever goes wrong.
+
+    Where a signal arrives while compiled code hands over its result, Python raises a ``SystemError`` in place of what
+    the handler of the signal raised, and more of them where several calls end one after the other: not a fault of the
+    work at hand, but the end of the process.
+    """
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__
+    if cause is not None and not isinstance(cause, Exception):
+        raise cause
+
+
 def reason_of(error: BaseException) -> str:
     """Say in a few words what a reader stumbled over."""
     if isinstance(error, KeyError):

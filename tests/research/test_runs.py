@@ -178,6 +178,24 @@ def test_an_image_that_fails_counts_as_missed(images: Images, tmp_path: Path, mo
     ]
 
 
+def test_a_process_that_is_told_to_end_takes_no_image_for_failed(
+    images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def segment(self, image, regions, prior, **how):
+        calls.append(1)
+        if len(calls) == 2:  # as a signal that hits a compiled kernel is told of
+            raise SystemError("returned a result with an exception set") from SystemExit(143)
+        return declump.evolve(regions.clump, regions.seeds, prior=prior, setting=self.settings)
+
+    monkeypatch.setattr(ExperimentMethod, "segment", segment)
+    run = Run(images, plan_folds(4, n_folds=2), (QUICK,), tmp_path)
+    with pytest.raises(SystemExit):
+        do(run)
+    assert not list((tmp_path / "parts").rglob("*.npz"))
+
+
 def test_a_method_that_always_fails_ends_the_run(images: Images, tmp_path: Path) -> None:
     lacking = ExperimentMethod("lacking", "lacking", SETTINGS["joint"], SHAPE, evidence="rays")
     with pytest.raises(ValueError, match=r"lacking on fold 1: lacking failed on every image.*needs a ray model"):

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, NoReturn
 
-from declump.errors import sentence
+from declump.errors import raise_ending, sentence
 from declump.models import THREADS
 
 PATIENCE = 10.0
@@ -188,7 +188,7 @@ def _serve(connection: Connection, act: Act) -> None:
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _PARENT.append(connection)
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, ConnectionError):
         while True:
             connection.send(_answer(connection.recv(), act))
 
@@ -212,6 +212,7 @@ def _answer(task: Any, act: Act) -> Answer:
     try:
         record = act(task)
     except Exception as error:
+        raise_ending(error)
         reason = sentence(error)
         if "DECLUMP_DEBUG" in os.environ:
             traceback.print_exc()

@@ -32,7 +32,7 @@ from declump.cli import (
     train,
 )
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
-from declump.errors import help_address, sentence
+from declump.errors import help_address, raise_ending, sentence
 
 
 class _Commands(TyperGroup):
@@ -97,7 +97,11 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters than a name has
     try:
-        app(prog_name="declump")
+        try:
+            app(prog_name="declump")
+        except SystemError as error:
+            raise_ending(error)
+            raise
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Exception as error:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.errors import sentence
+from declump.errors import raise_ending, sentence
 from declump.evaluation import Score, score
 from declump.images.accepting import ImageLike, to_pixels
 from declump.methods import find_method, method_names, two_discs
@@ -111,6 +111,7 @@ def compare(
             start = time.perf_counter()
             found = method(picture, known, **options)
         except Exception as error:  # whatever it is, the others can still be compared
+            raise_ending(error)
             seconds, reason = time.perf_counter() - start, sentence(error)
             compared.append(Compared(name, method.title, method.reference, seconds, reason=reason))
         else:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.errors import UnreadableFileError, printable
+from declump.errors import UnreadableFileError, printable, raise_ending
 
 ACCEPTED = "PNG, JPEG or TIFF"
 _SIGNATURES = {
@@ -159,6 +159,7 @@ def _explain_errors(path: Path, name: str) -> Iterator[None]:
     except (MemoryError, _RefusedError):
         raise
     except Exception as error:  # decoders raise whatever a damaged file leads them to
+        raise_ending(error)
         reason = " ".join(str(error).split()) or type(error).__name__
         raise UnreadableFileError(
             f"{path} cannot be read as {name} ({reason}); if it is damaged, save it again as PNG or TIFF"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from declump.errors import sentence
+from declump.errors import raise_ending, sentence
 from declump.evaluation import score
 from declump.methods import two_discs
 from declump.records.segmentation import Segmentation
@@ -145,6 +144,7 @@ class Work:
                 result = task.method.segment(image.image, regions, prior, rays=task.fold.rays)
                 masks = result.masks
             except Exception as error:
+                raise_ending(error)
                 # One image must not end a run of hours: its cells count as missed, and the tables say so.
                 failed[image.name] = sentence(error)
                 result = _find_nothing(regions)
@@ -161,8 +161,10 @@ class Work:
 def _rehearse(method: ExperimentMethod, prior: ShapePrior | None, rays: Path | None) -> None:
     """Run a method on two discs, so that no image pays for what is compiled or loaded at first."""
     image, regions = two_discs()
-    with suppress(Exception):  # what fails here will fail, and be told of, on a real image
+    try:
         method.segment(image, regions, prior, rays=rays)
+    except Exception as error:  # what fails here will fail, and be told of, on a real image
+        raise_ending(error)
 
 
 def _find_nothing(regions: Regions) -> Segmentation:
