@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 from skimage.measure import regionprops
 
-from declump._kernels import convex_area, fill_holes, grow_diamond, inner_rim
+from declump._kernels import convex_area, fill_holes, grow_diamond, inner_rim, measure_clearance
 
 MASKS = st.tuples(st.integers(1, 14), st.integers(1, 14)).flatmap(lambda shape: arrays(np.bool_, shape))
 
@@ -33,6 +33,13 @@ def test_the_hull_of_smooth_pieces_has_the_area_that_scikit_image_counts() -> No
 @given(MASKS, st.integers(1, 9))
 def test_a_mask_grows_as_scipy_dilates_it(mask: np.ndarray, width: int) -> None:
     np.testing.assert_array_equal(grow_diamond(mask, width), ndimage.binary_dilation(mask, iterations=width))
+
+
+@settings(max_examples=200, deadline=None)
+@given(MASKS)
+def test_clearance_is_the_chessboard_distance_to_what_is_not_of_the_mask(mask: np.ndarray) -> None:
+    framed = ndimage.distance_transform_cdt(np.pad(mask, 1), metric="chessboard")
+    np.testing.assert_array_equal(measure_clearance(mask), framed[1:-1, 1:-1])
 
 
 @settings(max_examples=200, deadline=None)

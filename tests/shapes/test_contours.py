@@ -262,6 +262,22 @@ def test_compiled_test_of_points_is_the_polar_test(outline):
     assert (inside == contours.inside(points, seed, radii)).all()
 
 
+@given(numbers, st.integers(1, 6), st.integers(16, 90))
+def test_points_that_other_contours_cover_are_those_inside_them(number, cells, rays):
+    rng = np.random.default_rng(number)
+    places, ends = rng.uniform(0, 60, (cells, 2)), rng.uniform(0, 40, (cells, rays))
+    radii = np.stack([any_radii(number + cell, rays) for cell in range(cells)])
+    radii[rng.random(cells) < 0.2] = 0
+    reaches, towards = radii.max(axis=1), contours.directions(rays)
+    covered = np.zeros((cells, rays), bool)
+    _kernels.find_covered(ends, places, radii, reaches, *towards, covered)
+    for cell in range(cells):
+        points = places[cell] + ends[cell][:, None] * np.column_stack(towards)
+        others = [other for other in range(cells) if other != cell and reaches[other] > 0 and reaches[cell] > 0]
+        inside = [contours.inside(points, places[other], radii[other]) for other in others]
+        np.testing.assert_array_equal(covered[cell], np.any(inside, axis=0) if inside else False)
+
+
 @given(st.tuples(st.integers(0, 49), st.integers(0, 59)), numbers, st.integers(16, 90))
 def test_filled_contour_round_a_pixel_centre_is_the_polar_test_on_the_pixel_grid(seed, number, rays):
     radii, shape = any_radii(number, rays), (50, 60)

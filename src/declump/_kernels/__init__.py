@@ -9,13 +9,14 @@ Shapes are written in these letters: N cells of a clump, K rays, P parameters a 
 
 from declump._kernels.discrepancy import gather_discrepancy, look_at_bands, move_interiors, sum_discrepancies
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
-from declump._kernels.masks import convex_area, fill_holes, grow_diamond, inner_rim
+from declump._kernels.masks import convex_area, fill_holes, grow_diamond, inner_rim, measure_clearance
 from declump._kernels.peaks import outstanding_peaks
 from declump._kernels.pieces import find_runs, measure_runs, paint_runs
 from declump._kernels.poses import pose, pose_cells
-from declump._kernels.projection import own_blocks, shared_blocks
+from declump._kernels.projection import carry_gradient, merge_curvatures, merge_rays, own_blocks, shared_blocks
 from declump._kernels.rays import (
     fill_contour,
+    find_covered,
     find_meeting,
     first_exits,
     largest_copy,
@@ -31,11 +32,13 @@ from declump._kernels.windows import sample_affine, sample_number, sample_polar
 
 __all__ = [
     "ON_EDGE",
+    "carry_gradient",
     "convex_area",
     "count_layers",
     "factorise",
     "fill_contour",
     "fill_holes",
+    "find_covered",
     "find_meeting",
     "find_runs",
     "first_exits",
@@ -46,7 +49,10 @@ __all__ = [
     "largest_copy",
     "layer_misfit",
     "look_at_bands",
+    "measure_clearance",
     "measure_runs",
+    "merge_curvatures",
+    "merge_rays",
     "move_interiors",
     "outermost_crossings",
     "outstanding_peaks",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from declump._kernels.compiling import compiled
-from declump._kernels.outlines import add_visits, entries_within
+from declump._kernels.outlines import add_visits, entries_within, entries_within_near
 from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Meetings, PolarTable, Visits
 
 
@@ -40,15 +40,14 @@ def move_interiors(
             least = min(radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0])
             limit = min(least - softness, least * chord)
             before = inner[cell, sector]
-            after = entries_within(distances, starts[sector], starts[sector + 1], limit)
+            after = entries_within_near(distances, starts[sector], starts[sector + 1], limit, before)
             inner[cell, sector] = after
             change = 1 if after > before else -1
             for entry in range(min(before, after), max(before, after)):
                 row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
                 if 0 <= row < height and 0 <= column < width:
-                    pixel = np.uint64(
-                        row * width + column
-                    )  # without a sign it is not asked whether it counts from behind
+                    # Without a sign it is not asked whether it counts from behind.
+                    pixel = np.uint64(row * width + column)
                     depth = flat[pixel] + change
                     flat[pixel] = depth
                     if depth == (1 if change > 0 else 0):

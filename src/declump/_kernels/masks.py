@@ -39,6 +39,27 @@ def grow_diamond(mask: Mask, width: int) -> Mask:
 
 
 @compiled
+def measure_clearance(mask: Mask) -> Ints:
+    """How far (H, W) each pixel of a mask is from the nearest pixel that is not of it, in steps of a king at chess.
+
+    Beyond the border nothing is of the mask. Twin of :func:`scipy.ndimage.distance_transform_cdt` in a frame of zeros.
+    """
+    height, width = mask.shape
+    steps = np.zeros((height + 2, width + 2), np.int32)
+    for row in range(1, height + 1):
+        for column in range(1, width + 1):
+            if mask[row - 1, column - 1]:
+                above = min(steps[row - 1, column - 1], steps[row - 1, column], steps[row - 1, column + 1])
+                steps[row, column] = min(above, steps[row, column - 1]) + 1
+    for row in range(height, 0, -1):
+        for column in range(width, 0, -1):
+            if steps[row, column]:
+                below = min(steps[row + 1, column - 1], steps[row + 1, column], steps[row + 1, column + 1])
+                steps[row, column] = min(steps[row, column], min(below, steps[row, column + 1]) + 1)
+    return steps[1:-1, 1:-1].copy()
+
+
+@compiled
 def fill_holes(mask: Mask) -> Mask:
     """A mask (H, W) with all that it surrounds, sides being neighbours.
 

@@ -21,6 +21,19 @@ def entries_within(distances: Floats, first: int, end: int, limit: float) -> int
 
 
 @compiled
+def entries_within_near(distances: Floats, first: int, end: int, limit: float, guess: int) -> int:
+    """Do what :func:`entries_within` does, faster where the index is not far from a guess."""
+    step = 1
+    if guess < end and distances[guess] <= limit:
+        while guess + step < end and distances[guess + step] <= limit:
+            guess, step = guess + step, 2 * step
+        return entries_within(distances, guess + 1, min(guess + step, end), limit)
+    while guess - step >= first and distances[guess - step] > limit:
+        guess, step = guess - step, 2 * step
+    return entries_within(distances, max(guess - step, first), guess, limit)
+
+
+@compiled
 def pixels_inside(
     row: int,
     column: int,

@@ -58,27 +58,20 @@ def outermost_crossings(
 
 
 @compiled
-def _is_deep(flat: Mask, height: int, width: int, row: float, column: float) -> bool:
-    """Whether the four pixels round a point are all in a mask, so that it has not to be looked at any closer.
+def first_exits(
+    mask: Mask, clearance: Ints, row: float, column: float, rises: Floats, runs: Floats, step: float
+) -> Floats:
+    """Twin of the first exit read from :func:`declump.shapes.contours.sample_ray`, for all rays.
 
-    The mask is one row after the other; places without a sign are found without asking whether they count from behind.
+    The clearance (H, W) of the mask (:func:`declump._kernels.masks.measure_clearance`) tells how many looks would only
+    see it: these are left out.
     """
-    if row < 0 or column < 0 or row >= height - 1 or column >= width - 1:
-        return False
-    corner = np.uint64(int(row) * width + int(column))
-    below = corner + np.uint64(width)
-    return bool(flat[corner] & flat[corner + np.uint64(1)] & flat[below] & flat[below + np.uint64(1)])
-
-
-@compiled
-def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floats, step: float) -> Floats:
-    """Twin of the first exit read from :func:`declump.shapes.contours.sample_ray`, for all rays."""
     rays = rises.size
     exits = np.zeros(rays)
     at_seed = _look(mask, row, column)
     if at_seed < 0.5:
         return exits
-    flat, (height, width) = mask.ravel(), mask.shape
+    height, width = mask.shape
     for ray in range(rays):
         border = _border_distance(height, width, row, column, rises[ray], runs[ray])
         inner, look = 0.0, 1
@@ -86,12 +79,18 @@ def first_exits(mask: Mask, row: float, column: float, rises: Floats, runs: Floa
         while inner < border:
             distance = min(look * step, border)
             at_row, at_column = row + distance * rises[ray], column + distance * runs[ray]
-            if not _is_deep(flat, height, width, at_row, at_column):
-                value = _look(mask, at_row, at_column)
-                if value < 0.5:
-                    inner_value = _look(mask, row + inner * rises[ray], column + inner * runs[ray])
-                    exits[ray] = inner + (distance - inner) * (inner_value - 0.5) / (inner_value - value)
-                    break
+            # Points whose four nearest pixels are of the mask lie this far at least in all directions, and one more.
+            deep = clearance[min(int(at_row), height - 1), min(int(at_column), width - 1)] - 2
+            if deep > 0:
+                look += int(deep / step)
+                inner = look * step
+                look += 1
+                continue
+            value = _look(mask, at_row, at_column)
+            if value < 0.5:
+                inner_value = _look(mask, row + inner * rises[ray], column + inner * runs[ray])
+                exits[ray] = inner + (distance - inner) * (inner_value - 0.5) / (inner_value - value)
+                break
             inner = distance
             look += 1
     return exits
@@ -208,6 +207,34 @@ def points_inside(points: Floats, row: float, column: float, radii: Floats, rise
         if x * x + y * y <= reach * reach:
             result[index] = _before_edge(y, x, radii, rises, runs)
     return result
+
+
+@compiled
+def find_covered(
+    ends: Floats, places: Floats, radii: Floats, reaches: Floats, rises: Floats, runs: Floats, covered: Mask
+) -> None:
+    """Tell which points of rays (N, K) lie inside another contour; each ray has its point at a distance ``ends``.
+
+    ``places`` (N, 2) are the seeds, ``reaches`` (N,) the longest of the radii (N, K); contours that reach nowhere are
+    passed over. Twin of :func:`points_inside` for each pair of contours.
+    """
+    cells, rays = radii.shape
+    for cell in range(cells):
+        if reaches[cell] == 0.0:
+            continue
+        farthest = 0.0
+        for ray in range(rays):
+            farthest = max(farthest, ends[cell, ray])
+        for other in range(cells):
+            down, right = places[cell, 0] - places[other, 0], places[cell, 1] - places[other, 1]
+            reach = reaches[other]
+            if other == cell or reach == 0.0 or np.hypot(down, right) > reach + farthest:
+                continue
+            for ray in range(rays):
+                if not covered[cell, ray]:
+                    y, x = down + ends[cell, ray] * rises[ray], right + ends[cell, ray] * runs[ray]
+                    if x * x + y * y <= reach * reach:
+                        covered[cell, ray] = _before_edge(y, x, radii[other], rises, runs)
 
 
 @compiled

@@ -42,21 +42,13 @@ def snap_to_boundary(
         Radii that end before the edge are drawn to it only where no other cell covers it: what is seen there may be
         the other's. What sticks out of the clump is drawn back.
     """
-    result, rays = radii.copy(), contours.directions(radii.shape[1])
-    places, towards = seeds.astype(np.float64), np.column_stack(rays)
-    reach = radii.max(axis=1, initial=0)
-    for index in np.flatnonzero(reach):
-        ends = contours.first_exits(mask, places[index], radii.shape[1]) if exits is None else exits[index]
-        # Beyond the image border nothing is seen.
-        edge = np.where(np.isfinite(ends), np.maximum(ends, contours.MIN_RADIUS), radii[index])
-        gap = edge - radii[index]
-        weight = np.clip(2 - 2 * np.abs(gap) / (share * radii[index].mean()), 0, 1)
-        before = places[index] + np.maximum(edge - 1, 0)[:, None] * towards
-        distances = np.hypot(*(places - places[index]).T)
-        covered = np.zeros(radii.shape[1], dtype=np.bool_)
-        for other in np.flatnonzero((distances < reach + edge.max()) & (reach > 0)):
-            if other != index:
-                row, column = places[other]
-                covered |= _kernels.points_inside(before, row, column, radii[other], *rays)
-        result[index] += np.where(covered & (gap > 0), 0.0, weight * gap)
-    return result
+    ends = contours.find_exits(mask, seeds, radii.shape[1]) if exits is None else exits
+    # Beyond the image border nothing is seen.
+    edges = np.where(np.isfinite(ends), np.maximum(ends, contours.MIN_RADIUS), radii)
+    gaps, reach = edges - radii, radii.max(axis=1, initial=0)
+    means = np.where(reach > 0, radii.mean(axis=1), 1.0)[:, None]
+    weights = np.where(reach[:, None] > 0, np.clip(2 - 2 * np.abs(gaps) / (share * means), 0, 1), 0.0)
+    covered = np.zeros(radii.shape, np.bool_)
+    before = np.maximum(edges - 1, 0)
+    _kernels.find_covered(before, seeds.astype(np.float64), radii, reach, *contours.directions(radii.shape[1]), covered)
+    return np.asarray(radii + np.where(covered & (gaps > 0), 0.0, weights * gaps))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
+from declump import _kernels
 from declump.shapes import contours
 
 MARGIN = 2
@@ -61,8 +61,7 @@ class Clump:
     def first_exits(self, rays: int) -> NDArray[np.float64]:
         """Find where (n, K) rays of the cells first leave the clump: :func:`declump.shapes.contours.first_exits`."""
         if rays not in self._exits:
-            exits = [contours.first_exits(self.mask, seed, rays) for seed in self.seeds]
-            self._exits[rays] = np.stack(exits) if exits else np.empty((0, rays))
+            self._exits[rays] = contours.find_exits(self.mask, self.seeds, rays)
         return self._exits[rays]
 
     def reach_beyond(self, radii: NDArray[np.float64]) -> int:
@@ -111,13 +110,17 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
         For arrays of the wrong shape, seeds outside the image, and two seeds on one pixel.
     """
     mask, pixels = check_mask(mask), seed_pixels(seeds, np.shape(mask))
-    labels, _ = ndimage.label(mask, structure=np.ones((3, 3)))
+    height, width = mask.shape
+    runs, pieces, count = _kernels.find_runs(mask, True)
+    _, _, boxes, _ = _kernels.measure_runs(runs, pieces, count, height, width)
+    labels = np.zeros((height, width), np.int32)
+    _kernels.paint_runs(labels, runs, pieces, np.arange(1, count + 1))
     owner = labels[pixels[:, 0], pixels[:, 1]]
     clumps = []
-    for label, box in enumerate(ndimage.find_objects(labels)):
-        cells, origin = np.flatnonzero(owner == label + 1), (box[0].start, box[1].start)
-        tight = Clump(label, labels[box] == label + 1, origin, labels.shape, cells, pixels[cells] - origin)
-        clumps.append(tight.with_room(MARGIN))
+    for label, (top, left, bottom, right) in enumerate(boxes.tolist()):
+        cells, origin = np.flatnonzero(owner == label + 1), (top, left)
+        own = labels[top:bottom, left:right] == label + 1
+        clumps.append(Clump(label, own, origin, (height, width), cells, pixels[cells] - origin).with_room(MARGIN))
     return clumps
 
 

@@ -93,8 +93,17 @@ def first_exits(mask: ArrayLike, seed: ArrayLike, rays: int = 360) -> NDArray[np
     (K,) float64
         Distances in pixels.
     """
-    mask, (row, column) = _check_mask(mask), _check_seed(seed, np.shape(mask))
-    exits: NDArray[np.float64] = _kernels.first_exits(mask, row, column, *directions(rays), RAY_STEP)
+    mask = _check_mask(mask)
+    exits: NDArray[np.float64] = find_exits(mask, np.array([_check_seed(seed, mask.shape)]), rays)[0]
+    return exits
+
+
+def find_exits(mask: NDArray[np.bool_], seeds: NDArray[Any], rays: int) -> NDArray[np.float64]:
+    """Do what :func:`first_exits` does for seeds (N, 2) in one mask (H, W): (N, K)."""
+    clearance, towards = _kernels.measure_clearance(mask), directions(rays)
+    exits = np.empty((len(seeds), rays))
+    for seed, own in zip(seeds.astype(np.float64), exits, strict=True):
+        own[:] = _kernels.first_exits(mask, clearance, seed[0], seed[1], *towards, RAY_STEP)
     return exits
 
 

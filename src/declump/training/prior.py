@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from declump.datasets import AnnotatedImage
 from declump.records.clump import Clump, split_clumps
 from declump.records.importance import Importance
-from declump.shapes.contours import first_exits
 from declump.shapes.examples import shape_examples
 from declump.shapes.prior import ShapePrior, add_turned_copies
 from declump.shapes.reach import ReachModel, fit_reach, reach_features
@@ -148,9 +147,8 @@ def learn_reach(clumps: Iterable[AnnotatedClump], size: float) -> ReachModel:
     features, radii = [], []
     for known in clumps:
         if known.whole.any():
-            seeds, rays = known.clump.seeds, known.radii.shape[1]
-            exits = np.stack([first_exits(known.clump.mask, seed, rays) for seed in seeds])
-            features.append(reach_features(exits, seeds, size)[known.whole])
+            exits = known.clump.first_exits(known.radii.shape[1])
+            features.append(reach_features(exits, known.clump.seeds, size)[known.whole])
             radii.append(known.radii)
     return fit_reach(np.concatenate(features), np.concatenate(radii), size)
 
