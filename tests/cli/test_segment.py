@@ -233,6 +233,10 @@ def test_without_a_folder_results_lie_beside_the_image_and_numbers_can_be_seen(
     )
     assert plain.shape == numbered.shape and (plain != numbered).any()
     assert here("segment", tmp_path / "smear.png", tmp_path / "b.png", *QUICK)[0] == 2
+    assert here("segment", str(tmp_path / "*.png"), *QUICK)[0] == 2
+    before = sorted(tmp_path.iterdir())
+    code, _, said = here("segment", tmp_path / "typing-error.png", *QUICK)
+    assert code == 1 and "there is no file" in said and sorted(tmp_path.iterdir()) == before
 
 
 def test_shells_complete_commands() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import shlex
 import sys
 import time
@@ -173,7 +174,7 @@ def segment(
 def _beside(images: Sequence[str]) -> Path:
     """Give the folder that results of one image, or of one folder of images, go to unless another is named."""
     path = Path(images[0])
-    if len(images) > 1 or not path.exists():
+    if len(images) > 1 or (not path.exists() and glob.has_magic(images[0])):
         raise typer.BadParameter("give a folder for the results of several images", param_hint="'-o' / '--out'")
     path = path.resolve()
     return path.with_name(f"{path.stem if path.is_file() else path.name}-declump")
