@@ -14,7 +14,7 @@ from declump.evolution.polar import make_polar_table
 from declump.evolution.terms.discrepancy import Discrepancy
 from declump.evolution.terms.layers import LayerMisfit
 from declump.evolution.terms.rays import RayMisfit, expect_nothing
-from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term, find_group
+from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term, find_stride
 from declump.shapes import contours
 
 numbers = st.integers(0, 2**32 - 1)
@@ -366,7 +366,7 @@ def test_gradient_and_hessian_with_evidence_are_those_of_finite_differences(numb
 def test_the_compiled_soft_discrepancy_is_the_readable_one_and_leaves_its_buffer_clean(case):
     term = case.discrepancy()
     cover = energy.coverages(case.clump.shape, case.seeds, case.radii, case.softness)
-    pixels, left, _ = term.seen
+    pixels, left = term.pixels, term.left
     uncovered = np.where(term.depths > 0, 0.0, 1.0)
     uncovered.ravel()[pixels] = left
     np.testing.assert_allclose(uncovered, np.prod(1 - cover, axis=0), rtol=0, atol=1e-12)
@@ -397,27 +397,28 @@ def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buf
 
 @settings(max_examples=25)
 @given(numbers, st.integers(1, 4), st.sampled_from([180, 360, 540]))
-def test_the_hessian_takes_neighbouring_rays_for_one_and_the_gradient_does_not(number, cells, rays):
+def test_the_hessian_interpolates_between_rays_and_the_gradient_does_not(number, cells, rays):
     case = random_case(number, cells, rays, crowded=True)
     gradient, blocks, pairs, shared = case.compiled_equations(
         Discrepancy(case.clump, rays), case.ray_misfit(np.inf), LayerMisfit(layers_and_tolerances(case, number)[0])
     )
-    group = rays // 180
-    means = case.basis.reshape(cells, 180, group, -1).mean(axis=2)
+    stride = rays // 180
+    kept, far = case.basis[:, ::stride, None], (np.arange(stride) / stride)[:, None]
+    between = ((1 - far) * kept + far * np.roll(kept, -1, axis=1)).reshape(case.basis.shape)
     layers, _ = layers_and_tolerances(case, number)
     given_to = case.clump, case.seeds, case.radii
     evidence = case.softness, case.targets, case.precisions, np.inf, layers
     expected_gradient, _ = energy.normal_equations(*given_to, case.basis, *evidence)
-    _, expected_hessian = energy.normal_equations(*given_to, np.repeat(means, group, axis=1), *evidence)
+    _, expected_hessian = energy.normal_equations(*given_to, between, *evidence)
     assert_close(gradient, expected_gradient, 1e-9)
     assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
 
 
 @pytest.mark.parametrize(
-    ("rays", "group"), [(1, 1), (90, 1), (180, 1), (359, 1), (360, 2), (361, 1), (720, 4), (721, 1)]
+    ("rays", "stride"), [(1, 1), (90, 1), (180, 1), (359, 1), (360, 2), (361, 1), (720, 4), (721, 1)]
 )
-def test_rays_are_merged_to_two_degrees_where_that_divides_them(rays, group):
-    assert find_group(rays) == group
+def test_the_hessian_knows_rays_two_degrees_apart_where_that_divides_them(rays, stride):
+    assert find_stride(rays) == stride
 
 
 @given(cases, numbers)

@@ -135,8 +135,9 @@ def test_a_term_more_is_a_summand_more_in_value_gradient_and_hessian(default):
     by_radius = np.einsum("nk,nkp->np", 2 * one.radii, one.basis)
     np.testing.assert_allclose(models[1].gradient - models[0].gradient, by_radius + 2 * parameters, rtol=1e-6)
     cells, rays, count = one.basis.shape
-    merged = one.basis.reshape(cells, rays // 2, 2, count).mean(axis=2)  # of two rays, each with a curvature of 2
-    squares = np.einsum("nkp,nkq->npq", 4 * merged, merged) + 2 * np.eye(count)
+    kept = one.basis[:, ::2]  # between two of these lies one more
+    between = np.stack([kept, (kept + np.roll(kept, -1, axis=1)) / 2], axis=2).reshape(cells, rays, count)
+    squares = np.einsum("nkp,nkq->npq", 2 * between, between) + 2 * np.eye(count)
     np.testing.assert_allclose(models[1].blocks - models[0].blocks, squares, rtol=1e-6, atol=1e-6)
     assert len(marker.followed) == 1
     other = more.evaluate(1.1 * parameters)

@@ -59,6 +59,18 @@ def test_a_lonely_seed_and_no_seed():
     assert half_way_distances(np.empty((0, 2)), 16).shape == (0, 16)
 
 
+@given(numbers, st.integers(1, 8), st.integers(16, 40))
+def test_the_compiled_bisectors_are_the_readable_ones(number, cells, rays):
+    seeds = np.random.default_rng(number).uniform(0, 4 * FARTHEST, (cells, 2))
+    angles = 2 * np.pi * np.arange(rays) / rays
+    for index, found in enumerate(half_way_distances(seeds, rays)):
+        offsets = np.delete(seeds, index, axis=0) - seeds[index]
+        along = offsets @ np.stack([np.sin(angles), np.cos(angles)])
+        crossed = np.where(along > 1e-12, np.sum(offsets**2, axis=1)[:, None] / np.maximum(2 * along, 1e-12), np.inf)
+        expected = np.minimum(crossed.min(axis=0, initial=np.inf), FARTHEST)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @given(numbers)
 def test_points_half_way_are_as_far_from_the_other_seed(number):
     seeds = np.random.default_rng(number).uniform(0, 3, (4, 2))

@@ -7,19 +7,20 @@ long to compile.
 Shapes are written in these letters: N cells of a clump, K rays, P parameters a cell, H rows and W columns.
 """
 
-from declump._kernels.discrepancy import gather_discrepancy, look_at_bands, move_interiors, sum_discrepancies
+from declump._kernels.discrepancy import cover, gather_discrepancy
 from declump._kernels.layers import count_layers, gather_layers, layer_misfit
 from declump._kernels.masks import convex_area, fill_holes, grow_diamond, inner_rim, measure_clearance
 from declump._kernels.peaks import outstanding_peaks
 from declump._kernels.pieces import find_runs, measure_runs, paint_runs
 from declump._kernels.poses import pose, pose_cells
-from declump._kernels.projection import carry_gradient, merge_curvatures, merge_rays, own_blocks, shared_blocks
+from declump._kernels.projection import carry_gradient, own_blocks, shared_blocks, thin_curvatures
 from declump._kernels.rays import (
     fill_contour,
     find_covered,
     find_meeting,
     first_exits,
     largest_copy,
+    nearest_bisectors,
     outermost_crossings,
     paint_contours,
     points_inside,
@@ -35,6 +36,7 @@ __all__ = [
     "carry_gradient",
     "convex_area",
     "count_layers",
+    "cover",
     "factorise",
     "fill_contour",
     "fill_holes",
@@ -48,12 +50,9 @@ __all__ = [
     "inner_rim",
     "largest_copy",
     "layer_misfit",
-    "look_at_bands",
     "measure_clearance",
     "measure_runs",
-    "merge_curvatures",
-    "merge_rays",
-    "move_interiors",
+    "nearest_bisectors",
     "outermost_crossings",
     "outstanding_peaks",
     "own_blocks",
@@ -67,8 +66,8 @@ __all__ = [
     "sample_number",
     "sample_polar",
     "shared_blocks",
-    "sum_discrepancies",
     "sum_pixel_scores",
     "tabulate_sectors",
+    "thin_curvatures",
     "truncated_conjugate_gradient",
 ]

@@ -14,7 +14,7 @@ from declump._kernels.types import ON_EDGE, Floats, Ints, Mask, Meetings, PolarT
 
 
 @compiled
-def move_interiors(
+def _move_interiors(
     rows: Ints,
     columns: Ints,
     radii: Floats,
@@ -55,7 +55,7 @@ def move_interiors(
 
 
 @compiled
-def look_at_bands(
+def _look_at_bands(
     rows: Ints,
     columns: Ints,
     radii: Floats,
@@ -138,7 +138,7 @@ def look_at_bands(
 
 
 @compiled
-def sum_discrepancies(
+def _sum_discrepancies(
     clump: Mask, clump_size: int, covered: Ints, pixels: Ints, left: Floats, united: Mask
 ) -> tuple[float, int]:
     """Soft and hard discrepancy; twins of those of :mod:`declump.evolution.energy`.
@@ -158,6 +158,39 @@ def sum_discrepancies(
 
 
 @compiled
+def cover(
+    rows: Ints,
+    columns: Ints,
+    radii: Floats,
+    softness: float,
+    table: PolarTable,
+    rises: Floats,
+    runs: Floats,
+    clump: Mask,
+    clump_size: int,
+    depths: Ints,
+    inner: Ints,
+    covered: Ints,
+    places: Ints,
+) -> tuple[Visits, Ints, Floats, float, int]:
+    """Cover a clump (H, W) by cells, from where they were before, and compare.
+
+    Returns
+    -------
+    visits, pixels, left
+        As of the bands round the outlines.
+    soft, hard
+        Discrepancies.
+    """
+    _move_interiors(rows, columns, radii, softness, table, clump, depths, inner, covered)
+    visits, pixels, left, united = _look_at_bands(
+        rows, columns, radii, softness, table, rises, runs, depths, inner, places
+    )
+    soft, hard = _sum_discrepancies(clump, clump_size, covered, pixels, left, united)
+    return visits, pixels, left, soft, hard
+
+
+@compiled
 def gather_discrepancy(
     visits: Visits,
     softness: float,
@@ -170,7 +203,7 @@ def gather_discrepancy(
 ) -> Meetings:
     """Add the derivatives of the soft discrepancy by the radii; see :func:`add_visits`.
 
-    ``visits``, ``pixels`` and ``left`` are what :func:`look_at_bands` gives for these radii.
+    ``visits``, ``pixels`` and ``left`` are what :func:`cover` gives for these radii.
     """
     cells, sectors, fractions, depths, places = visits
     inside = clump.ravel()

@@ -30,34 +30,23 @@ def carry_gradient(basis: Floats, by_radius: Floats) -> Floats:
 
 
 @compiled
-def merge_rays(basis: Floats, group: int) -> Floats:
-    """Mean derivatives (N, K / group, P) of groups of neighbouring rays, of those (N, K, P) of all rays."""
-    cells, rays, parameters = basis.shape
-    means, share = np.zeros((cells, rays // group, parameters)), 1 / group
-    for cell in range(cells):
-        for merged in range(rays // group):
-            for ray in range(merged * group, (merged + 1) * group):
-                for p in range(parameters):
-                    means[cell, merged, p] += share * basis[cell, ray, p]
-    return means
+def thin_curvatures(diagonal: Floats, adjacent: Floats, stride: int) -> tuple[Floats, Floats]:
+    """Second derivatives (N, K / stride) by every so manieth ray, between which the others are interpolated.
 
-
-@compiled
-def merge_curvatures(diagonal: Floats, adjacent: Floats, group: int) -> tuple[Floats, Floats]:
-    """Second derivatives of groups of neighbouring rays with themselves and with the next group: (N, K / group) each.
-
-    ``diagonal`` and ``adjacent`` (N, K) are those of the rays, all of which move by as much as their group.
+    ``diagonal`` and ``adjacent`` (N, K) are those of a ray with itself and with the next; so is what is given.
     """
     cells, rays = diagonal.shape
-    within, across = np.zeros((cells, rays // group)), np.zeros((cells, rays // group))
+    own, next_ = np.zeros((cells, rays // stride)), np.zeros((cells, rays // stride))
     for cell in range(cells):
-        for merged in range(rays // group):
-            last = (merged + 1) * group - 1
-            for ray in range(merged * group, last):
-                within[cell, merged] += diagonal[cell, ray] + 2 * adjacent[cell, ray]
-            within[cell, merged] += diagonal[cell, last]
-            across[cell, merged] = adjacent[cell, last]
-    return within, across
+        for kept in range(rays // stride):
+            following = kept + 1 if (kept + 1) * stride < rays else 0
+            for offset in range(stride):
+                curvature, coupling = diagonal[cell, kept * stride + offset], adjacent[cell, kept * stride + offset]
+                far, later = offset / stride, (offset + 1) / stride
+                own[cell, kept] += (1 - far) * ((1 - far) * curvature + 2 * (1 - later) * coupling)
+                own[cell, following] += far * (far * curvature + 2 * later * coupling)
+                next_[cell, kept] += far * (1 - far) * curvature + ((1 - far) * later + far * (1 - later)) * coupling
+    return own, next_
 
 
 @compiled
@@ -98,10 +87,10 @@ def own_blocks(basis: Floats, diagonal: Floats, adjacent: Floats) -> Floats:
 
 
 @compiled
-def shared_blocks(basis: Floats, meetings: Meetings, group: int) -> tuple[Ints, Floats]:
+def shared_blocks(basis: Floats, meetings: Meetings, stride: int) -> tuple[Ints, Floats]:
     """Off-diagonal blocks (Q, P, P) of the pairs (Q, 2) of cells that meet, the earlier cell first.
 
-    ``basis`` (N, K, P) may be that of groups of rays (:func:`merge_rays`); meetings name the rays themselves.
+    ``basis`` (N, K / stride, P) may be that of every so manieth ray, as in :func:`thin_curvatures`; meetings name all.
     """
     visit_cell, visit_sector, visit_fraction, visit_slope, visit_before = meetings
     cells, rays, parameters = basis.shape
@@ -126,15 +115,15 @@ def shared_blocks(basis: Floats, meetings: Meetings, group: int) -> tuple[Ints, 
         other = visit_before[visit]
         if other < 0:
             continue
-        cell, fraction = visit_cell[visit], visit_fraction[visit]
-        sector, following = visit_sector[visit] // group, (visit_sector[visit] + 1) // group
-        following = following if following < rays else 0
+        cell, sector = visit_cell[visit], visit_sector[visit] // stride
+        fraction = (visit_sector[visit] % stride + visit_fraction[visit]) / stride
+        following = sector + 1 if sector + 1 < rays else 0
         for q in range(parameters):
             later[q] = (1 - fraction) * basis[cell, sector, q] + fraction * basis[cell, following, q]
         while other >= 0:
-            earlier, fraction = visit_cell[other], visit_fraction[other]
-            sector, following = visit_sector[other] // group, (visit_sector[other] + 1) // group
-            following = following if following < rays else 0
+            earlier, sector = visit_cell[other], visit_sector[other] // stride
+            fraction = (visit_sector[other] % stride + visit_fraction[other]) / stride
+            following = sector + 1 if sector + 1 < rays else 0
             block = shared[pair_of[earlier, cell]]
             factor = 2 * visit_slope[visit] * visit_slope[other]
             for p in range(parameters):

@@ -97,6 +97,23 @@ def first_exits(
 
 
 @compiled
+def nearest_bisectors(seeds: Floats, rises: Floats, runs: Floats, farthest: float) -> Floats:
+    """Distances (N, K), at most the farthest, at which rays of seeds (N, 2) cross the line half way to another seed."""
+    distances = np.full((len(seeds), rises.size), farthest)
+    for seed in range(len(seeds)):
+        for other in range(len(seeds)):
+            down, right = seeds[other, 0] - seeds[seed, 0], seeds[other, 1] - seeds[seed, 1]
+            squared = down * down + right * right
+            if other == seed or squared >= (2 * farthest) ** 2:
+                continue
+            for ray in range(rises.size):
+                along = down * rises[ray] + right * runs[ray]
+                if along > 0 and squared / (2 * along) < distances[seed, ray]:
+                    distances[seed, ray] = squared / (2 * along)
+    return distances
+
+
+@compiled
 def _find_limits(radii: Floats) -> tuple[float, float]:
     """Distances from the seed up to which all points lie inside a contour, and beyond which none do."""
     reach, certain = 0.0, np.inf

@@ -15,7 +15,7 @@ from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.snapping import snap_to_boundary
 from declump.evolution.terms.discrepancy import count_discrepancy
 from declump.evolution.trust_region import Evolution, evolve_clump
-from declump.records.clump import Clump, SeedOutsideWarning, check_mask, seed_pixels, split_clumps
+from declump.records.clump import Clump, SeedOutsideWarning, check_mask, seed_pixels, split_checked
 from declump.records.evidence import Evidence
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.shapes import contours
@@ -120,7 +120,7 @@ def evolve(
             f"{prior.mean.mean():.0f} pixels; given was {scale}, which does not suit an image of shape {mask.shape}"
         )
 
-    clumps = split_clumps(mask, pixels)
+    clumps = split_checked(mask, pixels)
     if earlier is not None:
         _check_earlier(earlier, clumps, mask.shape, prior)
     if scale is not None:

@@ -109,7 +109,11 @@ def split_clumps(mask: ArrayLike, seeds: ArrayLike) -> list[Clump]:
     ValueError
         For arrays of the wrong shape, seeds outside the image, and two seeds on one pixel.
     """
-    mask, pixels = check_mask(mask), seed_pixels(seeds, np.shape(mask))
+    return split_checked(check_mask(mask), seed_pixels(seeds, np.shape(mask)))
+
+
+def split_checked(mask: NDArray[np.bool_], pixels: NDArray[np.int64]) -> list[Clump]:
+    """Do what :func:`split_clumps` does with what :func:`check_mask` and :func:`seed_pixels` gave."""
     height, width = mask.shape
     runs, pieces, count = _kernels.find_runs(mask, True)
     _, _, boxes, _ = _kernels.measure_runs(runs, pieces, count, height, width)

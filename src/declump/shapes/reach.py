@@ -13,6 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from declump import _kernels
+from declump.shapes.contours import directions
+
 Floats = NDArray[np.float64]
 
 FARTHEST = 3.0
@@ -80,29 +83,19 @@ def reach_features(exits: Floats, seeds: NDArray[np.int64], size: float) -> Floa
     def width(window: float) -> int:
         return max(2 * int(window * rays / 2 + 0.5) - 1, 1) if window < 1 else rays
 
+    profiles = np.stack([outline, half_way, np.minimum(outline, half_way)], axis=1)
     features = [
-        look(profile, width(window), axis=1, mode="wrap")
-        for profile in (outline, half_way, np.minimum(outline, half_way))
+        look(profiles, width(window), axis=2, mode="wrap")
         for look, windows in ((ndimage.uniform_filter1d, MEAN_WINDOWS), (ndimage.minimum_filter1d, MINIMUM_WINDOWS))
         for window in windows
     ]
-    return np.stack(features, axis=-1)
+    return np.stack(features, axis=2).reshape(len(seeds), -1, rays).swapaxes(1, 2)
 
 
 def half_way_distances(seeds: Floats, rays: int) -> Floats:
     """Distance (N, K) along each ray to the nearest bisector between its seed and another, at most ``FARTHEST``."""
-    angles = 2 * np.pi * np.arange(rays) / rays
-    towards = np.stack([np.sin(angles), np.cos(angles)])
-    result = np.full((len(seeds), rays), FARTHEST)
-    for index, seed in enumerate(seeds):
-        offsets = np.delete(seeds, index, axis=0) - seed
-        squared = np.sum(offsets**2, axis=1)
-        near = squared < (2 * FARTHEST) ** 2
-        along = offsets[near] @ towards
-        with np.errstate(divide="ignore"):
-            bisectors = np.where(along > 0, squared[near, None] / (2 * along), np.inf)
-        result[index] = np.minimum(bisectors.min(axis=0, initial=np.inf), FARTHEST)
-    return result
+    distances: Floats = _kernels.nearest_bisectors(np.asarray(seeds, np.float64), *directions(rays), FARTHEST)
+    return distances
 
 
 def fit_reach(features: Floats, radii: Floats, size: float) -> ReachModel:

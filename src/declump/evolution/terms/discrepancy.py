@@ -34,12 +34,9 @@ class Discrepancy(Term):
             self.table = outlines.table
             self.depths[...] = self.covered[...] = 0
             self.inner = np.tile(outlines.table.starts[:-1], (len(outlines.radii), 1))
-        _kernels.move_interiors(*outlines, self.mask, self.depths, self.inner, self.covered)
-        self.visits, *self.seen = _kernels.look_at_bands(
-            *outlines, *self.directions, self.depths, self.inner, self.places
-        )
-        sums = _kernels.sum_discrepancies(self.mask, self.size, self.covered, *self.seen)
-        self.soft, self.different = float(sums[0]), int(sums[1])
+        buffers = self.depths, self.inner, self.covered, self.places
+        covering = _kernels.cover(*outlines, *self.directions, self.mask, self.size, *buffers)
+        self.visits, self.pixels, self.left, self.soft, self.different = covering
 
     def value(self, parameters: Floats, outlines: SoftOutlines) -> float:
         """Sum over all pixels of ``(union - clump)^2``."""
@@ -48,8 +45,8 @@ class Discrepancy(Term):
     def add_by_radius(self, outlines: SoftOutlines, derivatives: RadiusDerivatives) -> None:
         """Add what the pixels in the bands round the outlines say."""
         sums = derivatives.by_radius, derivatives.diagonal, derivatives.adjacent
-        pixels, left, _ = self.seen
-        derivatives.couple(_kernels.gather_discrepancy(self.visits, outlines.softness, self.mask, pixels, left, *sums))
+        seen = self.visits, outlines.softness, self.mask, self.pixels, self.left
+        derivatives.couple(_kernels.gather_discrepancy(*seen, *sums))
 
     def count_pixels(self) -> int:
         """Equation 2 with binary masks: in how many pixels the union of the cells and the clump differ."""

@@ -36,14 +36,14 @@ class SoftOutlines(NamedTuple):
     table: PolarTable
 
 
-MERGED_RAYS = 180
+HESSIAN_RAYS = 180
 """So many rays, two degrees apart, are enough for second derivatives: shapes vary more slowly than that."""
 
 
-def find_group(rays: int) -> int:
-    """How many neighbouring rays of K are taken for one in the Hessian."""
-    group = max(rays // MERGED_RAYS, 1)
-    return group if rays % group == 0 else 1
+def find_stride(rays: int) -> int:
+    """Tell which of K rays the Hessian knows: every so manieth."""
+    stride = max(rays // HESSIAN_RAYS, 1)
+    return stride if rays % stride == 0 else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,9 @@ class RadiusDerivatives:
     ----------
     basis : (N, K, P) float64
         Derivatives of each cell's radii by its own parameters, to which all is carried over in the end.
-    merged : (N, K / group, P) float64
-        Their means over groups of neighbouring rays, to which second derivatives are carried over.
+    thinned : (N, K / stride, P) float64
+        Those of every so manieth ray. Second derivatives are carried over to these alone, as if the others lay half way
+        between them.
     by_radius : (N, K) float64
         First derivatives.
     diagonal, adjacent : (N, K) float64
@@ -63,7 +64,7 @@ class RadiusDerivatives:
     """
 
     basis: Floats
-    merged: Floats
+    thinned: Floats
     by_radius: Floats
     diagonal: Floats
     adjacent: Floats
@@ -73,18 +74,18 @@ class RadiusDerivatives:
     def zeros(cls, basis: Floats) -> RadiusDerivatives:
         """Give the derivatives of nothing."""
         cells, rays, _ = basis.shape
-        group = find_group(rays)
-        return cls(basis, _kernels.merge_rays(basis, group) if group > 1 else basis, *np.zeros((3, cells, rays)))
+        thinned = np.ascontiguousarray(basis[:, :: find_stride(rays)])
+        return cls(basis, thinned, *np.zeros((3, cells, rays)))
 
     @property
-    def group(self) -> int:
-        """Number of neighbouring rays that the Hessian takes for one."""
-        return int(self.basis.shape[1] // self.merged.shape[1])
+    def stride(self) -> int:
+        """Every so manieth ray is one of those that the Hessian knows."""
+        return int(self.basis.shape[1] // self.thinned.shape[1])
 
     def couple(self, meetings: Meetings) -> None:
         """Add second derivatives by the radii of two cells, where their outlines meet."""
         # Carried over to the parameters at once: meetings are large, and this is fast while they are in the cache.
-        self._coupled.append(_kernels.shared_blocks(self.merged, meetings, self.group))
+        self._coupled.append(_kernels.shared_blocks(self.thinned, meetings, self.stride))
 
     def project(self) -> tuple[Floats, Floats, NDArray[np.int64], Floats]:
         """Carry the derivatives over to the parameters.
@@ -100,8 +101,8 @@ class RadiusDerivatives:
         shared : (Q, P, P)
         """
         gradient = _kernels.carry_gradient(self.basis, self.by_radius)
-        curvatures = _kernels.merge_curvatures(self.diagonal, self.adjacent, self.group)
-        blocks = _kernels.own_blocks(self.merged, *curvatures)
+        curvatures = _kernels.thin_curvatures(self.diagonal, self.adjacent, self.stride)
+        blocks = _kernels.own_blocks(self.thinned, *curvatures)
         if len(self._coupled) == 1:
             return gradient, blocks, *self._coupled[0]
         pairs = [np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _ in self._coupled)]
