@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,30 @@ WITHOUT_EXTRAS = "DECLUMP_WITHOUT_EXTRAS" in os.environ
 missing is a failure."""
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Skip a test that meets a library of an extra that is not installed, even where it expects another error."""
+@contextmanager
+def _skipping_what_another_extra_brings() -> Generator[None]:
+    """Skip where a library of an extra that is not installed is met, even where another error was expected."""
     try:
-        return (yield)
+        yield
     except Exception as error:
         met = error.__context__ if isinstance(error.__context__, MissingExtraError) else error
         if WITHOUT_EXTRAS and isinstance(met, MissingExtraError | ModuleNotFoundError):
             pytest.skip(f"another extra: {met}")
         raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Skip a test whose fixtures need another extra."""
+    with _skipping_what_another_extra_brings():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Skip a test that needs another extra."""
+    with _skipping_what_another_extra_brings():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.checkout
+
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "declump"
 WITHOUT_A_MODULE = {

@@ -13,6 +13,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+pytestmark = pytest.mark.checkout
+
 ROOT = Path(__file__).parents[1]
 
 

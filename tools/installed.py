@@ -91,7 +91,7 @@ def try_wheel(wheel: Path, extra: str, work: Path, tests: Sequence[str]) -> Outc
     run([*pip, *TOOLS], home)
     suite = home / "suite"
     suite.mkdir()
-    left_out = shutil.ignore_patterns("__pycache__", "models", "pictures", "_build")
+    left_out = shutil.ignore_patterns("__pycache__", "pictures", "_build")
     for name in ("tests", "docs", "benchmarks", "tools", "packaging", ".github"):
         shutil.copytree(ROOT / name, suite / name, ignore=left_out)
     for pattern in ("*.toml", "*.md", "*.cff", "*.txt", ".*.yaml", "Makefile", "conftest.py"):
@@ -101,7 +101,8 @@ def try_wheel(wheel: Path, extra: str, work: Path, tests: Sequence[str]) -> Outc
     if not where.startswith(str(folder)):
         sys.exit(f"the tests would see {where}, not the installed package")
     report = home / "report.xml"
-    words = ["-m", "pytest", *tests, "-m", "not slow and not data", "-p", "no:cacheprovider"]
+    words = ["-m", "pytest", *tests, "-m", "not slow and not data and not checkout", "-p", "no:cacheprovider"]
+    words += ["-n", "2", "--dist", "loadscope"]
     told = run([python, *words, f"--junitxml={report}", "-o", "junit_family=xunit1"], suite).splitlines()[-1]
     passed = re.search(r"(\d+) passed", told)
     print(f"{extra}: {told}", flush=True)
@@ -135,7 +136,10 @@ def table_of(wheel: Path, outcomes: Sequence[Outcome], tests: Sequence[str], at:
     sizes = f"The wheel has {wheel.stat().st_size / 2**20:.1f} MB, the sdist {sdist / 2**20:.1f} MB."
     version = ".".join(map(str, sys.version_info[:2]))
     chosen = "all tests" if list(tests) == ["tests"] else f"the tests of {', '.join(f'`{name}`' for name in tests)}"
-    rule = f"Without extras {chosen} run that are quick and need no data; with an extra those that skipped without it."
+    rule = (
+        f"Without extras {chosen} run that are quick and need neither data nor a checkout; with an extra those that "
+        "skipped without it."
+    )
     told = f"Measured by `python tools/installed.py --write` on Linux, Python {version}, at commit {at}."
     return "\n".join([*lines, "", f"{rule} {sizes} {told}"])
 

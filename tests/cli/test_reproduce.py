@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import declump
 from declump import cli, simulate
 from support.waiting import LIMIT, start, wait_until
 
@@ -156,7 +157,7 @@ def test_two_stains_share_their_folds_and_have_tables_of_their_own(tmp_path: Pat
             "the models have seen every image of this data, or none of it",
         ),
         (
-            ("folder", "--data", "data", "--regions", ROOT / "src" / "declump" / "data" / "regions.onnx"),
+            ("folder", "--data", "data", "--regions", Path(declump.__file__).parent / "data" / "regions.onnx"),
             "does not tell which images it did not see",
         ),
     ],

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import distributed  # noqa: F401 (of the extra, without which there is nothing to test here)
 import imageio.v3 as iio
 import numpy as np
 import pytest

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+import declump
 from declump.research.plan import plan_folds, plan_models
 
 MODELS = Path(__file__).resolve().parents[2] / "benchmarks" / "models"
-SHIPPED = Path(__file__).resolve().parents[2] / "src" / "declump" / "data" / "regions.onnx"
+SHIPPED = Path(declump.__file__).parent / "data" / "regions.onnx"
 FRAMES = ["frame004", "frame007", "frame010", "frame011", "frame016"]
 
 
