@@ -140,7 +140,7 @@ def test_the_compiled_pose_is_the_readable_one(number, rays, count, log_scale, r
     rng = np.random.default_rng(number)
     mean, modes, coefficients = smooth(rng, rays, 12.0), rng.normal(size=(rays, count)), rng.normal(size=count)
     radii, basis = np.empty(rays), np.empty((rays, count + 2))
-    _kernels.pose(mean, modes, coefficients, log_scale, rotation, radii, basis)
+    _kernels.pose(mean, modes, np.ascontiguousarray(modes.T), coefficients, log_scale, rotation, radii, basis)
     expected_radii, expected_basis = energy.pose(mean, modes, coefficients, log_scale, rotation)
     assert_close(radii, expected_radii, 1e-12)
     assert_close(basis, expected_basis, 1e-12)

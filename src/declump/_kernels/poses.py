@@ -34,6 +34,7 @@ def rotation_taps(angle: float, rays: int) -> tuple[int, Floats, Floats]:
 def pose(
     mean: Floats,
     modes: Floats,
+    by_mode: Floats,
     coefficients: Floats,
     log_scale: float,
     rotation: float,
@@ -42,7 +43,7 @@ def pose(
 ) -> None:
     """Radii (K,) of a posed shape, and their derivatives (K, P) by coefficients, log scale and rotation.
 
-    Twin of :func:`declump.evolution.energy.pose`.
+    The modes (K, t) are given mode by mode, too: (t, K). Twin of :func:`declump.evolution.energy.pose`.
     """
     rays, count = modes.shape
     whole, weights, slopes = rotation_taps(rotation, rays)
@@ -50,8 +51,9 @@ def pose(
     shape = mean.copy()
     # Rays are independent of one another, so that several are summed at once.
     for mode in range(count):
+        coefficient, own = coefficients[mode], by_mode[mode]
         for ray in range(rays):
-            shape[ray] += modes[ray, mode] * coefficients[mode]
+            shape[ray] += own[ray] * coefficient
     source = (1 - whole) % rays
     for ray in range(rays):
         before = source - 1 if source > 0 else rays - 1
@@ -61,26 +63,29 @@ def pose(
         for tap, place in enumerate((source, before, earlier, first)):
             value += weights[tap] * shape[place]
             slope += slopes[tap] * shape[place]
+        derivatives, one, two, three, four = basis[ray], modes[source], modes[before], modes[earlier], modes[first]
         for mode in range(count):
-            basis[ray, mode] = (
-                scale * weights[0] * modes[source, mode]
-                + scale * weights[1] * modes[before, mode]
-                + scale * weights[2] * modes[earlier, mode]
-                + scale * weights[3] * modes[first, mode]
+            derivatives[mode] = (
+                scale * weights[0] * one[mode]
+                + scale * weights[1] * two[mode]
+                + scale * weights[2] * three[mode]
+                + scale * weights[3] * four[mode]
             )
         source = source + 1 if source + 1 < rays else 0
         radii[ray] = scale * value
-        basis[ray, count] = scale * value
-        basis[ray, count + 1] = scale * slope
+        derivatives[count] = scale * value
+        derivatives[count + 1] = scale * slope
 
 
 @compiled
-def pose_cells(mean: Floats, modes: Floats, parameters: Floats, units: Floats, radii: Floats, basis: Floats) -> None:
+def pose_cells(
+    mean: Floats, modes: Floats, by_mode: Floats, parameters: Floats, units: Floats, radii: Floats, basis: Floats
+) -> None:
     """Pose N shapes by their parameters (N, P), the last two in ``units`` (2,): radii (N, K), derivatives (N, K, P)."""
     count = modes.shape[1]
     for cell in range(len(parameters)):
-        own = parameters[cell]
-        pose(mean, modes, own[:count], own[count] * units[0], own[count + 1] * units[1], radii[cell], basis[cell])
+        own, poses = parameters[cell], (parameters[cell, count] * units[0], parameters[cell, count + 1] * units[1])
+        pose(mean, modes, by_mode, own[:count], poses[0], poses[1], radii[cell], basis[cell])
         for ray in range(mean.size):
             basis[cell, ray, count] *= units[0]
             basis[cell, ray, count + 1] *= units[1]

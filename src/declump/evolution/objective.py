@@ -86,6 +86,7 @@ class ClumpObjective:
     ) -> None:
         self.settings = settings
         self.mean, self.modes = scale * prior.mean, scale * prior.modes * np.sqrt(prior.variances)
+        self.by_mode = np.ascontiguousarray(self.modes.T)
         mean_radius = float(self.mean.mean())
         self.softness = max(settings.softness * mean_radius, 1.0)
         self.mask, self.seeds, self.size = clump.mask, clump.seeds, clump.size
@@ -170,7 +171,8 @@ class ClumpObjective:
         """Radii (M, K) of M sets of parameters, and their derivatives (M, K, t + 2)."""
         cells, count = parameters.shape
         radii, basis = np.empty((cells, self.mean.size)), np.empty((cells, self.mean.size, count))
-        _kernels.pose_cells(self.mean, self.modes, np.ascontiguousarray(parameters), POSE_UNITS, radii, basis)
+        shapes = self.mean, self.modes, self.by_mode
+        _kernels.pose_cells(*shapes, np.ascontiguousarray(parameters), POSE_UNITS, radii, basis)
         np.maximum(radii, MIN_RADIUS, out=radii)
         return radii, basis
 
