@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,15 @@ from declump.errors import MissingExtraError
 # tests decide what lands ($CI), the same examples are tried every time; elsewhere new ones are looked for.
 settings.register_profile("declump", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("declump")
+
+
+def pytest_configure() -> None:
+    """Heed interruptions, as tests send them, even where a shell started the tests in the background without them.
+
+    Processes inherit what is ignored, and so would those that are tested.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 WITHOUT_EXTRAS = "DECLUMP_WITHOUT_EXTRAS" in os.environ
