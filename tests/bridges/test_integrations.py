@@ -23,6 +23,8 @@ from shapely.geometry import shape
 import declump
 from declump.errors import BROKEN
 
+pytestmark = pytest.mark.checkout
+
 ROOT = Path(__file__).parents[2]
 INTEGRATIONS = ROOT / "integrations"
 IMAGEJ = Path("/usr/share/java/ij.jar")
