@@ -156,7 +156,8 @@ def against_peers(images: list[tuple[str, np.ndarray, np.ndarray]], python: str 
             told = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
         found = json.loads(told.splitlines()[-1])
         for peer, figures in found.items():
-            yield f"  {name:12} {peer:35} {figures.get('processor seconds', float('nan')):.2f}"
+            used = f" {figures['processor seconds']:.2f}" if "processor seconds" in figures else ""
+            yield f"  {name:12} {peer:35}{used}"
         theirs = sum(value["processor seconds"] for peer, value in found.items() if peer.startswith("StarDist"))
         if theirs:
             yield f"  {name:12} ratio of declump to StarDist: {ours / theirs:.2f} (target: <= 1)"
