@@ -43,7 +43,7 @@ def read_results(folder: str | Path) -> Iterator[AnnotatedImage]:
     -------
     iterator of AnnotatedImage
         The images that are marked as reviewed; where none is marked, those with any edit. Cells that were rejected, and
-        cells without an outline, are left out; see :func:`annotate`.
+        cells without an outline, are left out (``declump.datasets.results.annotate``).
 
     Raises
     ------
