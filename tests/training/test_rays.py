@@ -18,7 +18,7 @@ from declump.simulate import Smear  # noqa: E402
 from declump.training.export import export  # noqa: E402
 from declump.training.loop import fit  # noqa: E402
 from declump.training.rays import lesson  # noqa: E402
-from declump.training.rays.batches import _sample_squeezed, draw_batch  # noqa: E402
+from declump.training.rays.batches import DrawnCell, draw_batch, sample_squeezed  # noqa: E402
 from declump.training.rays.examples import RayExample, make_example, true_radii  # noqa: E402
 from declump.training.rays.network import FREE_AXES, TRIED, Proposer, RayNetwork, moments  # noqa: E402
 from declump.training.schedule import Schedule  # noqa: E402
@@ -68,8 +68,9 @@ def test_a_disc_seen_stretched_is_squeezed_along_the_first_row() -> None:
 
 def test_the_lead_over_other_seeds_is_that_of_the_distances_seen() -> None:
     made = simulate.smear((200, 220), cells=2, overlap=0.5, rng=3)
-    view, pose = make_example(made).views[0], View(STEP, stretch=1.3)
-    seen = _sample_squeezed(view, 1, view.seeds[0], view.seeds[1:], pose, np.zeros(0, np.int64))
+    example, pose = make_example(made), View(STEP, stretch=1.3)
+    view = example.views[0]
+    seen = sample_squeezed(DrawnCell(example, view, 0, 1, view.seeds[0], pose, np.zeros(0, np.int64)), view.seeds[1:])
     apart = np.hypot(*(pose.unstretch(view.seeds[1:], view.seeds[0])[0] - view.seeds[0]))
     towards = np.argmin(seen[LEAD_CHANNEL].min(axis=1))
     lost = np.flatnonzero(seen[LEAD_CHANNEL, towards] < 0)[0]

@@ -26,7 +26,8 @@ MEAN_WEIGHT = 0.05
 """Weight of the error of the mean, in steps, beside the cross-entropy."""
 
 
-def _loss(scores: Tensor, radii: Tensor, counted: Tensor) -> Tensor:
+def loss(scores: Tensor, radii: Tensor, counted: Tensor) -> Tensor:
+    """Cross-entropy of scores (B, A, D) with true radii (B, A) in steps, where they count, and error of the mean."""
     distances = torch.arange(DEPTHS, dtype=torch.float32) + 0.5
     wanted = torch.softmax(-0.5 * ((distances - radii[:, :, None].clamp(0.5, DEPTHS - 0.5)) / BLUR) ** 2, 2)
     surprise = -(wanted * torch.log_softmax(scores, 2)).sum(2)
@@ -87,5 +88,5 @@ def calibrate(errors: NDArray[np.float32], stds: NDArray[np.float32]) -> tuple[f
     return float(np.exp(intercept)), float(power)
 
 
-LESSON = Lesson(RayNetwork, draw_batch, _loss, validate)
+LESSON = Lesson(RayNetwork, draw_batch, loss, validate)
 """All that is particular to the training of a ray network."""

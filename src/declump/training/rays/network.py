@@ -46,6 +46,11 @@ class RayNetwork(nn.Module):
 
     def forward(self, windows: Tensor) -> Tensor:
         """Score every distance."""
+        scores: Tensor = self.answer(self.features(windows))[:, 0]
+        return scores
+
+    def features(self, windows: Tensor) -> Tensor:
+        """Maps (B, F, A, D) that the scores are taken from."""
         maps, seen = windows, []
         for index, stack in enumerate(self.down):
             maps = stack(functional.avg_pool2d(maps, 2) if index else maps)
@@ -53,8 +58,7 @@ class RayNetwork(nn.Module):
         for stack, shallow in zip(reversed(list(self.up)), reversed(seen[:-1]), strict=True):
             larger = functional.interpolate(maps, scale_factor=2, mode="nearest")
             maps = stack(torch.cat([larger, shallow], 1))
-        scores: Tensor = self.answer(maps)[:, 0]
-        return scores
+        return maps
 
 
 def moments(scores: Tensor) -> tuple[Tensor, Tensor]:
