@@ -1,6 +1,6 @@
 """Ideas for hidden outlines that did not find their way into declump: what else the ray network can be shown or taught.
 
-    python benchmarks/ray_trials.py train --fold a --out trials     # and b; resumable, 40 minutes of one core each
+    python benchmarks/ray_trials.py train --fold a --out trials     # and b; resumable, 20 minutes of one core each
     python benchmarks/ray_trials.py table --out trials --write
 
 Every trial goes on from the ray network of its fold with the same images and as many batches; only what the network is
@@ -425,8 +425,8 @@ def main() -> None:
     parser.add_argument("what", choices=("train", "table"))
     parser.add_argument("--fold", choices=("a", "b"), default="a")
     parser.add_argument("--out", type=Path, required=True, help="folder of checkpoints and figures")
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--composites", type=int, default=150)
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--composites", type=int, default=100)
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     parser.add_argument("--write", action="store_true", help="put the table into docs/results/evidence.md")

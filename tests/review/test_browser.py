@@ -153,7 +153,9 @@ def test_an_outline_is_dragged_and_the_clump_painted(page: ReviewPage) -> None:
     after = page.run(f"[...declump.cells.shapes.get({cell}).radii]")
     assert before != after
     page.press("b")
-    page.drag((column, row), (column + 40, row - 80), (column + 60, row - 120))
+    left, width = page.run("[(r) => [r.left, r.width]][0](document.getElementById('view').getBoundingClientRect())")
+    middle = int(left + width / 2)
+    page.drag((column, row), (middle, row), (2 * middle - column, row))  # to the other side, over background
     page.evolved()
     assert page.run("declump.page.facts.undo") == 2
     page.wait("declumpTimes.every((t) => t.final !== null)", "outlines on the screen")
