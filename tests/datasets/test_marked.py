@@ -47,3 +47,20 @@ def test_annotated_cells_have_marked_nuclei_too() -> None:
     image = annotated(0)
     marked = MarkedNuclei.from_cells(image)
     assert len(marked.points) == np.unique(image.nucleus_labels[image.nucleus_labels > 0]).size
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_marks_stay_on_their_nuclei_at_another_size(factor: float) -> None:
+    labels = np.zeros((60, 80), np.int32)
+    labels[10:20, 12:22], labels[40:54, 50:60] = 1, 2
+    image = np.where(labels > 0, 60, 200).astype(np.uint8)
+    whole = MarkedNuclei("whole", image, np.array([[14.5, 16.5], [46.5, 54.5]]), labels, labels == 0)
+    seen = whole.resize(factor)
+    assert (seen.image.dtype, seen.image.shape) == (np.uint8, (round(60 * factor), round(80 * factor)))
+    assert seen.labels is not None and seen.unknown is not None
+    np.testing.assert_array_equal(seen.unknown, seen.labels == 0)
+    for number, point in enumerate(seen.points, start=1):
+        own = seen.labels == number
+        np.testing.assert_allclose(point, np.argwhere(own).mean(axis=0), atol=0.5)
+        assert own.sum() == pytest.approx(factor**2 * (labels == number).sum(), rel=0.05)
+        assert seen.image[own].mean() < 90

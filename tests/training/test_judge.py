@@ -46,6 +46,15 @@ def test_a_judge_learns_from_composites_and_pasted_debris(tmp_path: Path) -> Non
     assert sum("composite" in kept.name for kept in cache.iterdir()) == 2
 
 
+def test_a_judge_learns_from_images_at_another_size(tmp_path: Path) -> None:
+    path, cache = tmp_path / "judge.onnx", tmp_path / "spots"
+    train_judge([[marked(0)]], path, Schedule(1, 4), simulated=0, pasted=0, also_at=[0.5], cache=cache)
+    assert read_card(path)["also at"] == [0.5]
+    whole, half = (JudgeExample.load(next(cache.glob(f"smear0{kind}-regions*")), "") for kind in ("", "-at-0.5"))
+    assert half.planes.shape[1:] == tuple(side // 2 for side in whole.planes.shape[1:])
+    assert half.marked == whole.marked > 0
+
+
 def test_an_image_to_hold_out_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="none of the folders"):
         train_judge([[marked(0)]], tmp_path / "judge.onnx", Schedule(1, 1), held_out=["moon"], simulated=0, pasted=0)

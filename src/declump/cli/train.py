@@ -237,6 +237,15 @@ def judge(
     pasted: Annotated[
         int, typer.Option(min=0, help="Leukocytes and debris to paste into a second copy of every image.")
     ] = 12,
+    also_at: Annotated[
+        list[float],
+        typer.Option(
+            metavar="FACTOR",
+            min=0.1,
+            max=10,
+            help="Size at which every image teaches once more, say 0.5; give it several times.",
+        ),
+    ] = [],  # noqa: B006
     steps: Steps = 3000,
     size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
     seed: Seed = 0,
@@ -269,6 +278,7 @@ def judge(
             simulated=simulated,
             composites=composites,
             pasted=pasted,
+            also_at=also_at,
             calibration=calibration,
             cache=cache,
             card=_name_data(folders),

@@ -51,6 +51,20 @@ class MarkedNuclei:
         labels = number_nuclei(image.nucleus_labels)
         return cls(image.name, image.image, seeds_from_labels(labels), labels, image.unknown)
 
+    def resize(self, factor: float) -> MarkedNuclei:
+        """Give the image, with its marks, made larger or smaller by a factor."""
+        from skimage.transform import resize
+
+        shape = tuple(max(round(side * factor), 1) for side in self.image.shape[:2])
+        image = resize(
+            self.image, (*shape, *self.image.shape[2:]), order=1, anti_aliasing=factor < 1, preserve_range=True
+        )
+        # Each pixel of the new size is marked as the old one at its middle is.
+        nearest = np.ix_(*((np.arange(new) * old) // new for new, old in zip(shape, self.image.shape, strict=False)))
+        labels, unknown = (None if marks is None else marks[nearest] for marks in (self.labels, self.unknown))
+        points = (self.points + 0.5) * (np.array(shape) / self.image.shape[:2]) - 0.5
+        return MarkedNuclei(self.name, image.astype(self.image.dtype), points, labels, unknown)
+
 
 def is_marked(folder: Path) -> bool:
     """Whether a folder holds images with marked nuclei."""

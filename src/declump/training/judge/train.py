@@ -37,6 +37,7 @@ def train_judge(
     held_out: Collection[str] = (),
     simulated: int = 30,
     pasted: int = 12,
+    also_at: Sequence[float] = (),
     composites: int = 0,
     calibration: tuple[float, float] | None = None,
     cache: Path | None = None,
@@ -59,6 +60,8 @@ def train_judge(
         Number of simulated smears to learn from as well; they count as one folder.
     pasted : int
         Leukocytes and bits of debris, of all images that teach, to paste into a second copy of each; 0 for no copies.
+    also_at : sequence of float
+        Sizes, as factors, at which every image teaches once more: details that a small image lacks must not count.
     composites : int
         Number of composites of the images that teach to learn from as well (:mod:`declump.training.composites`); they
         count as one folder.
@@ -89,6 +92,12 @@ def train_judge(
     if pasted and stock.others:
         for images, group in zip(teaching, groups, strict=True):
             group += [collector.collect(*_paste(_forget_cells(image), stock, pasted)) for image in images]
+    for images, group in zip(teaching, groups, strict=True):
+        group += [
+            collector.collect(_forget_cells(image).resize(factor), f"at {factor:g}")
+            for factor in also_at
+            for image in images
+        ]
     if composites:
         note = f"of {len(stock.cells)} {len(stock.others)}"
         made = stock.compose(composites, schedule.seed)
@@ -102,7 +111,12 @@ def train_judge(
         slope, shift = read_calibration(schedule.start) or (1.0, 0.0)
         calibration = curve[-1].get("slope", slope), curve[-1].get("shift", shift)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
-    notes |= {"calibration": calibration, "regions": [Path(model).name for model in regions], "pasted": pasted}
+    notes |= {
+        "calibration": calibration,
+        "regions": [Path(model).name for model in regions],
+        "pasted": pasted,
+        "also at": list(also_at),
+    }
     export(Judge(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
 
