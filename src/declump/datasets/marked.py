@@ -61,7 +61,8 @@ class MarkedNuclei:
         )
         # Each pixel of the new size is marked as the old one at its middle is.
         nearest = np.ix_(*((np.arange(new) * old) // new for new, old in zip(shape, self.image.shape, strict=False)))
-        labels, unknown = (None if marks is None else marks[nearest] for marks in (self.labels, self.unknown))
+        labels = None if self.labels is None else self.labels[nearest]
+        unknown = None if self.unknown is None else self.unknown[nearest]
         points = (self.points + 0.5) * (np.array(shape) / self.image.shape[:2]) - 0.5
         return MarkedNuclei(self.name, image.astype(self.image.dtype), points, labels, unknown)
 
