@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import declump
 from declump.evidence.candidates import drop_nuclei
@@ -27,6 +29,28 @@ def test_a_doubtful_cell_within_another_is_redundant() -> None:
 def test_a_sure_nucleus_needs_no_area_of_its_own() -> None:
     cells = discs([(80, 80), (85, 90)], [50, 20])
     assert find_redundant(cells, np.array([0.95, SURE]), CLUMP).size == 0
+
+
+def test_the_more_probable_a_nucleus_the_less_must_be_its_own() -> None:
+    # Of the second circle some 6 % lie outside the first.
+    cells = discs([(80, 80), (80, 117)], [50, 16])
+    assert find_redundant(cells, np.array([0.95, 0.5 * SURE]), CLUMP).tolist() == [1]
+    assert find_redundant(cells, np.array([0.95, 0.9 * SURE]), CLUMP).size == 0
+
+
+@given(st.lists(st.tuples(st.integers(20, 140), st.integers(20, 220), st.integers(5, 40), st.floats(0, 1)), max_size=7))
+def test_every_cell_that_stays_has_what_it_needs(drawn: list[tuple[int, int, int, float]]) -> None:
+    cells = discs([place[:2] for place in drawn], [float(place[2]) for place in drawn])
+    probability = np.array([place[3] for place in drawn])
+    dropped = find_redundant(cells, probability, CLUMP)
+    assert (probability[dropped] < SURE).all()
+    stay = np.setdiff1d(np.arange(len(cells)), dropped)
+    layers = np.zeros(CLUMP.shape, int)
+    for index in stay:
+        layers[cells[index].box] += cells[index].mask
+    for index in stay:
+        alone = np.mean(layers[cells[index].box][cells[index].mask] == 1)
+        assert alone >= OWN * (1 - probability[index] / SURE) - 1e-12
 
 
 def test_of_two_doubtful_cells_on_one_place_one_stays() -> None:

@@ -12,17 +12,22 @@ from torch import Tensor
 from torch.nn import functional
 
 from declump.regions.judge import SpotView
-from declump.training.judge.batches import JudgeViews, draw_batch
+from declump.training.judge.batches import VIEWS, JudgeViews, draw_batch
 from declump.training.judge.network import JudgeNetwork
 from declump.training.loop import Lesson
 
 SMOOTHING = 0.03
 """Share of the spots that are taken to be marked wrongly, or not at all."""
 
+AGREEMENT = 0.2
+"""Weight of the variance of the scores of one spot, over its views, beside the cross-entropy."""
 
-def _loss(scores: Tensor, nucleus: Tensor) -> Tensor:
+
+def loss(scores: Tensor, nucleus: Tensor) -> Tensor:
+    """Cross-entropy of scores (B,) with what spots are, and how much the scores of one spot differ."""
     wanted = nucleus * (1 - 2 * SMOOTHING) + SMOOTHING
-    return functional.binary_cross_entropy_with_logits(scores, wanted)
+    differ = scores.view(-1, VIEWS).var(1, unbiased=False).mean()
+    return functional.binary_cross_entropy_with_logits(scores, wanted) + AGREEMENT * differ
 
 
 def validate(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> dict[str, float]:
@@ -68,5 +73,5 @@ def calibrate(scores: NDArray[np.float64], nucleus: NDArray[np.bool_]) -> tuple[
     return float(slope), float(shift)
 
 
-LESSON = Lesson(JudgeNetwork, draw_batch, _loss, validate)
+LESSON = Lesson(JudgeNetwork, draw_batch, loss, validate)
 """All that is particular to the training of a judge."""
