@@ -18,8 +18,6 @@ JITTER = 1.5
 """Standard deviation in pixels, as the judge sees them, by which a spot is moved."""
 UNSEEN_MAPS = 0.5
 """Share of the windows without the maps of nuclei: the image must tell, too, for the maps know the training images."""
-VIEWS = 2
-"""Times that a batch shows each of its spots: what is said of it must not depend on how it is looked at."""
 LUMINANCES = [0, 5]
 NUCLEUS_MAPS = [2, 3, 7]
 
@@ -33,14 +31,13 @@ class JudgeViews:
 
 
 def draw_batch(groups: Sequence[Sequence[JudgeViews]], size: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Draw a batch: windows (B, 9, 64, 64), ``VIEWS`` of each spot in turn, and whether each shows a nucleus (B,).
+    """Draw a batch: windows (B, 9, 64, 64), and whether each shows a nucleus (B,).
 
     Parameters
     ----------
     groups : sequence of sequences of JudgeViews
         A group counts by the root of its number of spots, so that a large one does not drown a small one.
     size : int
-        Number of windows.
     seed : int
         The same seed gives the same batch.
     """
@@ -48,12 +45,12 @@ def draw_batch(groups: Sequence[Sequence[JudgeViews]], size: int, seed: int) -> 
     counts = [np.array([len(views.example.nucleus) for views in group], float) for group in groups]
     weights = np.sqrt([count.sum() for count in counts])
     windows, answers = [], []
-    for which in rng.choice(len(groups), max(size // VIEWS, 1), p=weights / weights.sum()):
+    for which in rng.choice(len(groups), size, p=weights / weights.sum()):
         chosen = int(rng.choice(len(counts[which]), p=counts[which] / counts[which].sum()))
         views = groups[which][chosen]
         spot = int(rng.integers(len(views.example.nucleus)))
-        windows += [_change_look(_draw_window(views, spot, rng), rng) for _ in range(VIEWS)]
-        answers += [views.example.nucleus[spot]] * VIEWS
+        windows.append(_change_look(_draw_window(views, spot, rng), rng))
+        answers.append(views.example.nucleus[spot])
     return torch.from_numpy(np.stack(windows)), torch.from_numpy(np.array(answers, np.float32))
 
 

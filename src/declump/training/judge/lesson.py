@@ -11,23 +11,18 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
-from declump.regions.judge import SpotView
-from declump.training.judge.batches import VIEWS, JudgeViews, draw_batch
+from declump.regions.judge import SpotView, turn_window
+from declump.training.judge.batches import JudgeViews, draw_batch
 from declump.training.judge.network import JudgeNetwork
 from declump.training.loop import Lesson
 
 SMOOTHING = 0.03
 """Share of the spots that are taken to be marked wrongly, or not at all."""
 
-AGREEMENT = 0.2
-"""Weight of the variance of the scores of one spot, over its views, beside the cross-entropy."""
 
-
-def loss(scores: Tensor, nucleus: Tensor) -> Tensor:
-    """Cross-entropy of scores (B,) with what spots are, and how much the scores of one spot differ."""
+def _loss(scores: Tensor, nucleus: Tensor) -> Tensor:
     wanted = nucleus * (1 - 2 * SMOOTHING) + SMOOTHING
-    differ = scores.view(-1, VIEWS).var(1, unbiased=False).mean()
-    return functional.binary_cross_entropy_with_logits(scores, wanted) + AGREEMENT * differ
+    return functional.binary_cross_entropy_with_logits(scores, wanted)
 
 
 def validate(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> dict[str, float]:
@@ -51,12 +46,12 @@ def validate(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> dict[str,
 
 @torch.no_grad()
 def predict(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores (S,) of all spots of images, and whether they are nuclei."""
+    """Scores (S,) of all spots of images, looked at as the judge will, and whether they are nuclei."""
     scores, nucleus = [np.empty(0)], [np.empty(0, np.bool_)]
     for views in examples:
         places, view = views.example.places, SpotView(views.example.step)
         if len(places):
-            seen = [views.windows.sample(place, index + 1, view) for index, place in enumerate(places)]
+            seen = [turn_window(views.windows.sample(place, index + 1, view)) for index, place in enumerate(places)]
             scores.append(network(torch.from_numpy(np.stack(seen))).numpy().astype(np.float64))
             nucleus.append(views.example.nucleus)
     return np.concatenate(scores), np.concatenate(nucleus)
@@ -73,5 +68,5 @@ def calibrate(scores: NDArray[np.float64], nucleus: NDArray[np.bool_]) -> tuple[
     return float(slope), float(shift)
 
 
-LESSON = Lesson(JudgeNetwork, draw_batch, loss, validate)
+LESSON = Lesson(JudgeNetwork, draw_batch, _loss, validate)
 """All that is particular to the training of a judge."""
