@@ -16,7 +16,7 @@ SURE = 0.6
 """A nucleus that is less probable than this is doubtful. Both limits were chosen by nuclei of Cervix93
 (``benchmarks/redundant.py``)."""
 OWN = 0.2
-"""Share of its proposed cell that would have to lie in no other one for a nucleus of no probability at all."""
+"""Least share of the cell proposed round a doubtful nucleus that lies in no other one."""
 
 
 def drop_redundant(regions: Regions, proposer: RayProposer) -> Regions:
@@ -45,8 +45,8 @@ def find_redundant(
 ) -> NDArray[np.int64]:
     """Find doubtful cells of which too little, within the clump, lies in no other cell.
 
-    A leukocyte or a bit of debris on a cell leads to an outline that others cover already. The more doubtful a nucleus,
-    the more must be its own. The cell that lacks most goes first; what it shared is then the others' own.
+    A leukocyte or a bit of debris on a cell leads to an outline that others cover already. The one of which least is
+    its own goes first; what it shared is then the others' own.
 
     Parameters
     ----------
@@ -66,19 +66,14 @@ def find_redundant(
     left = [index for index in np.flatnonzero(probability < SURE).tolist() if cells[index].mask.any()]
     redundant: list[int] = []
     while left:
-        lacking = [needed_share(probability[index]) - _own_share(cells[index], layers, clump) for index in left]
-        most = int(np.argmax(lacking))
-        if lacking[most] <= 0:
+        shares = [_own_share(cells[index], layers, clump) for index in left]
+        least = int(np.argmin(shares))
+        if shares[least] >= OWN:
             break
-        cell = cells[left[most]]
+        cell = cells[left[least]]
         layers[cell.box] -= cell.mask
-        redundant.append(left.pop(most))
+        redundant.append(left.pop(least))
     return np.array(sorted(redundant), dtype=np.int64)
-
-
-def needed_share(probability: float) -> float:
-    """Tell what share of its cell a nucleus needs for itself: none if it is sure, more the less probable it is."""
-    return OWN * max(1 - probability / SURE, 0.0)
 
 
 def _own_share(cell: Crop, layers: NDArray[np.int32], clump: NDArray[np.bool_]) -> float:
