@@ -70,7 +70,7 @@ def segment(
     min_nucleus: Annotated[
         float,
         typer.Option(min=0, max=1, help="Least probability of a nucleus: less finds more cells, and more false ones."),
-    ] = 0.2,
+    ] = 0.3,
     min_confidence: Annotated[
         float, typer.Option(min=0, max=1, help="Least confidence of a cell; others are left out.")
     ] = 0.0,

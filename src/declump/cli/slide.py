@@ -45,7 +45,7 @@ def slide(
     ] = "rays",
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     judge: Annotated[str, typer.Option(help="'default', or a model of 'declump train judge'.")] = "default",
-    min_nucleus: Annotated[float, typer.Option(min=0, max=1, help="Least probability of a nucleus.")] = 0.2,
+    min_nucleus: Annotated[float, typer.Option(min=0, max=1, help="Least probability of a nucleus.")] = 0.3,
     max_cells: Annotated[int, typer.Option(min=1, help="Clumps with more nuclei are cut at their necks.")] = 200,
     tile: Annotated[int, typer.Option(help="Sides of the tiles in pixels; changes no cell.")] = 1536,
     workers: Annotated[

@@ -11,7 +11,7 @@ from declump.records.regions import Regions
 
 NUCLEUS_MICROMETRES = 7.0
 """Usual diameter of the nucleus of a squamous cell."""
-MIN_NUCLEUS = 0.2
+MIN_NUCLEUS = 0.3
 """Least probability, by the judge, with which a spot is the nucleus of a cell without further evidence."""
 DIAMETERS = (2.0, 1000.0)
 """Smallest and largest diameter of a nucleus in pixels that make sense."""
