@@ -167,7 +167,11 @@ def table(options: argparse.Namespace) -> None:
             dice, degree = np.concatenate([fold[name] for fold in folds]).T
             figures += [dice[degree > 0].mean(), dice[degree >= 0.75].mean()]
         lines.append(f"| {label} | " + " | ".join(f"{value:.3f}" for value in figures) + " |")
-    origin = f"Measured by `python benchmarks/ray_trials.py` at commit {commit()}; {options.steps} batches a trial."
+    letters = ", ".join(path.name[0] for path in sorted(options.out.glob("?-start.json")))
+    origin = (
+        f"Measured by `python benchmarks/ray_trials.py` at commit {commit()}; folds {letters}, {options.steps} batches a "
+        "trial."
+    )
     lines += ["", origin]
     print("\n".join(lines))
     if options.write:
