@@ -169,8 +169,8 @@ def table(options: argparse.Namespace) -> None:
         lines.append(f"| {label} | " + " | ".join(f"{value:.3f}" for value in figures) + " |")
     letters = ", ".join(path.name[0] for path in sorted(options.out.glob("?-start.json")))
     origin = (
-        f"Measured by `python benchmarks/ray_trials.py` at commit {commit()}; folds {letters}, {options.steps} batches a "
-        "trial."
+        f"Measured by `python benchmarks/ray_trials.py` at commit {commit()}; folds {letters}, {options.steps} batches "
+        "a trial."
     )
     lines += ["", origin]
     print("\n".join(lines))
