@@ -18,7 +18,7 @@ from declump.training.export import export
 
 
 class Sum(torch.nn.Module):
-    """Adds up squares that are large, in another order than onnxruntime may."""
+    """Adds up many numbers, in another order than onnxruntime may."""
 
     constants: ClassVar[Mapping[str, float]] = {"a": 1.0}
 

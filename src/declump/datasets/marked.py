@@ -60,7 +60,8 @@ class MarkedNuclei:
             self.image, (*shape, *self.image.shape[2:]), order=1, anti_aliasing=factor < 1, preserve_range=True
         )
         # Each pixel of the new size is marked as the old one at its middle is.
-        nearest = np.ix_(*((np.arange(new) * old) // new for new, old in zip(shape, self.image.shape, strict=False)))
+        sides = zip(shape, self.image.shape[:2], strict=True)
+        nearest = np.ix_(*((2 * np.arange(new) + 1) * old // (2 * new) for new, old in sides))
         labels = None if self.labels is None else self.labels[nearest]
         unknown = None if self.unknown is None else self.unknown[nearest]
         points = (self.points + 0.5) * (np.array(shape) / self.image.shape[:2]) - 0.5
