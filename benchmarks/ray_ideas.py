@@ -20,7 +20,7 @@ from declump.datasets import AnnotatedImage
 from declump.evidence import Evidence
 from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, STEP, View, sample_points, sample_window
 from declump.shapes import contours
-from declump.training.rays.batches import DrawnCell, change_look, draw_batch, draw_cell, sample_with_errors
+from declump.training.rays.batches import JITTER, DrawnCell, change_look, draw_batch, draw_cell, sample_with_errors
 from declump.training.rays.examples import ExampleView, RayExample, true_radii
 from declump.training.rays.lesson import loss
 from declump.training.rays.network import WIDTHS, RayNetwork, moments
@@ -42,6 +42,8 @@ ROUNDS = 4
 """Evolutions with the whole distribution, after one with mean and deviation."""
 TEAM_WEIGHT = 1.0
 """What the answer of a team counts beside the truth."""
+TOGETHER = 4
+"""Cells whose rays are told jointly: one, and those nearest to it."""
 TURN = 5
 """Rows by which the second view of a team is turned: no multiple of what the network sees as one."""
 Floats = np.ndarray
@@ -68,6 +70,44 @@ class TriedNetwork(RayNetwork):
         return scores[:, 0] if self.further is None else torch.cat([scores, self.further(maps)], 1)
 
 
+class JointNetwork(RayNetwork):
+    """Tells the rays of several cells together: each hears what the others have seen at every point of its window.
+
+    What a cell has seen is its maps, and how probable it is that its first outline covers a point. Windows come in
+    groups of ``TOGETHER``; beyond their usual channels they hold, for each of the others of their group, where their
+    points lie in its window, in units of :func:`place_points`.
+    """
+
+    def __init__(self, known: RayNetwork) -> None:
+        super().__init__()
+        self.load_state_dict(known.state_dict())
+        heard = WIDTHS[0] + 2
+        self.hear = nn.Conv2d(WIDTHS[0] + heard, 2 * WIDTHS[0], 3, padding=(0, 1))
+        self.change = nn.Conv2d(2 * WIDTHS[0], 1, 1)
+        nn.init.zeros_(self.change.weight)
+        nn.init.zeros_(self.change.bias)
+
+    def forward(self, windows: Tensor) -> Tensor:
+        """Scores (B, A, D); at first those of each cell alone."""
+        maps = self.features(windows[:, :CHANNELS])
+        scores: Tensor = self.answer(maps)
+        covered = 1 - torch.cumsum(torch.softmax(scores.float(), 3), 3)
+        said = torch.cat([maps.float(), covered, torch.ones_like(covered)], 1)
+        # One row more on either side, so that what lies between the last direction and the first is heard.
+        said = torch.cat([said[:, :, -1:], said, said[:, :, :1]], 2)
+        heard = torch.zeros_like(said[:, :, 1:-1])
+        for other in range(1, TOGETHER):
+            first = CHANNELS + 2 * (other - 1)
+            places = windows[:, first : first + 2].permute(0, 2, 3, 1).float()
+            partner = said.unflatten(0, (-1, TOGETHER)).roll(-other, 1).flatten(0, 1)
+            heard = heard + functional.grid_sample(partner, places, align_corners=False)
+        heard = torch.cat([heard[:, :-1] / heard[:, -1:].clamp(min=1), heard[:, -1:]], 1)
+        both = torch.cat([maps, heard.to(maps.dtype)], 1)
+        both = torch.cat([both[:, :, -1:], both, both[:, :, :1]], 2)
+        changed: Tensor = scores + self.change(functional.relu(self.hear(both)))
+        return changed[:, 0]
+
+
 class Trial:
     """Nothing new: what more batches alone are worth."""
 
@@ -81,7 +121,7 @@ class Trial:
     ) -> None:
         self.known, self.calibration, self.earlier = known, calibration, earlier or {}
 
-    def make_network(self) -> TriedNetwork:
+    def make_network(self) -> RayNetwork:
         """Make the network as it begins."""
         return TriedNetwork(self.known, self.inputs, self.outputs)
 
@@ -212,6 +252,44 @@ class SecondLook(Trial):
         return seen[0], STEP * factor * (seen[1] / STEP) ** power
 
 
+class Jointly(Trial):
+    """A cell and its nearest neighbours are looked at together, and all their rays are told and taught at once."""
+
+    name = "neighbours' rays told jointly"
+
+    def make_network(self) -> RayNetwork:
+        """Make the network as it begins."""
+        return JointNetwork(self.known)
+
+    def draw_batch(self, groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, ...]:
+        """Draw a cell with its neighbours, as often as the batch holds them, all in one pose and one look."""
+        rng = np.random.default_rng(seed)
+        rows = []
+        for index in range(size // TOGETHER):
+            drawn = draw_cell(groups[index % len(groups)], rng)
+            team = [drawn, *draw_neighbours(drawn, rng)]
+            places = [(cell.seed, cell.pose) for cell in team]
+            look_seed = int(rng.integers(2**32))
+            for own, cell in enumerate(team):
+                window = torch.from_numpy(sample_with_errors(cell, rng))
+                change_look(window, np.random.default_rng(look_seed))
+                radii, known = true_radii(cell.example, cell.cell, cell.seed, cell.pose)
+                # A cell stands twice in a group where there are too few; it counts once.
+                known = known & (cell.number not in [before.number for before in team[:own]])
+                rows.append((show_places(window, own, places), torch.from_numpy(radii), torch.from_numpy(known)))
+        return tuple(torch.stack(column) for column in zip(*rows, strict=True))
+
+    def look(self, network: nn.Module, view: ExampleView) -> Look:
+        """Look at every cell with its neighbours; of what is said only the cell itself is taken."""
+
+        def see_group(index: int) -> Tensor:
+            team = nearest_cells(view.seeds, index)
+            places = [(view.seeds[one], View(STEP)) for one in team]
+            return torch.stack([show_places(see(view, one), own, places) for own, one in enumerate(team)])
+
+        return look(lambda windows: network(windows[0])[:1], view, see_group)
+
+
 class Distilled(Trial):
     """The network learns from a team as well: it and the one that learnt on, in four views each."""
 
@@ -265,6 +343,7 @@ TRIALS: tuple[type[Trial], ...] = (
     FinerDirections,
     SecondLook,
     Distilled,
+    Jointly,
 )
 Sampler = Callable[[DrawnCell, Tensor, np.random.Generator], tuple[Tensor, tuple[Tensor, ...]]]
 
@@ -362,6 +441,51 @@ def show_first(
         covering += cover(points, view.seeds[index], radii[index], std[index])
     shown = np.stack([np.minimum(covering / 2, 2), 2 * cover(points, view.seeds[own], radii[own], std[own]) - 1])
     return torch.from_numpy(shown.astype(np.float32))
+
+
+def nearest_cells(seeds: Floats, own: int) -> list[int]:
+    """Numbers, from 0, of a seed and those nearest to it; where there are too few, they are taken again."""
+    order = np.argsort(np.hypot(*(seeds - seeds[own]).T), kind="stable")
+    order = np.concatenate([[own], order[order != own]])
+    return [int(one) for one in np.resize(order[:TOGETHER], TOGETHER)]
+
+
+def draw_neighbours(drawn: DrawnCell, rng: np.random.Generator) -> list[DrawnCell]:
+    """Draw the neighbours of a cell that is looked at, in the same pose; those without a truth are passed over."""
+    view = drawn.view
+    own = int(np.flatnonzero(view.numbers == drawn.number)[0])
+    cells = nearest_cells(view.seeds[view.numbers - 1], own)[1:]
+    numbers = [int(view.numbers[which]) for which in cells]
+    return [
+        replace(
+            drawn,
+            cell=int(view.cells[which]),
+            number=number,
+            seed=view.seeds[number - 1] + rng.normal(0, JITTER, 2),
+        )
+        for which, number in zip(cells, numbers, strict=True)
+    ]
+
+
+def show_places(window: Tensor, own: int, places: Sequence[tuple[Floats, View]]) -> Tensor:
+    """A window with two channels more for each of the others of its group, in turn: where its points lie in theirs."""
+    points = sample_points(*places[own])
+    others = [places[(own + further) % len(places)] for further in range(1, len(places))]
+    shown = [place_points(points, seed, pose) for seed, pose in others]
+    return torch.cat([window, torch.from_numpy(np.concatenate(shown).astype(np.float32))])
+
+
+def place_points(points: tuple[Floats, Floats], seed: Floats, pose: View) -> Floats:
+    """Where points lie in a window with a row more on either side: (2, A, D), column and row, from -1 to 1."""
+    apart = np.stack([part.ravel() for part in points], axis=1)
+    rows, columns = (pose.unstretch(apart, seed) - seed).T
+    depth = np.hypot(rows, columns) / pose.step
+    turn = (np.arctan2(rows, columns) - pose.turn) * (-1 if pose.mirrored else 1)
+    angle = np.mod(turn / (2 * np.pi) * pose.angles, pose.angles)
+    # Rows lie at whole numbers, the columns half a step further out.
+    return np.stack([2 * depth / pose.depths - 1, 2 * (angle + 1.5) / (pose.angles + 2) - 1]).reshape(
+        2, *points[0].shape
+    )
 
 
 def cover(points: tuple[Floats, Floats], seed: Floats, radii: Floats, std: Floats) -> Floats:

@@ -50,3 +50,33 @@ def test_a_team_says_the_same_of_a_turned_or_mirrored_window(ideas: ModuleType) 
 
     said = ideas.ask_team([network], windows)
     torch.testing.assert_close(said, torch.softmax(network(windows), 2))
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_points_of_a_window_are_placed_where_they_are(ideas: ModuleType, mirrored: bool) -> None:
+    pose = ideas.View(1.7, 0.9, mirrored, stretch=1.2)
+    seed = np.array([40.0, 55.0])
+    placed = ideas.place_points(ideas.sample_points(seed, pose), seed, pose)
+    window = torch.rand(1, 1, ideas.ANGLES, ideas.DEPTHS)
+    wider = torch.cat([window[:, :, -1:], window, window[:, :, :1]], 2)
+    grid = torch.from_numpy(placed).float().permute(1, 2, 0)[None]
+    read = torch.nn.functional.grid_sample(wider, grid, align_corners=False)
+    torch.testing.assert_close(read, window, atol=1e-3, rtol=1e-3)
+
+
+def test_cells_hear_of_each_other_where_they_meet(ideas: ModuleType) -> None:
+    torch.manual_seed(0)
+    known = ideas.RayNetwork().eval()
+    network = ideas.JointNetwork(known).eval()
+    seeds = np.array([[50.0, 50.0], [50.0, 90.0], [90.0, 50.0], [400.0, 400.0]])
+    places = [(seed, ideas.View(ideas.STEP)) for seed in seeds]
+    windows = torch.rand(ideas.TOGETHER, ideas.CHANNELS, ideas.ANGLES, ideas.DEPTHS)
+    shown = torch.stack([ideas.show_places(window, own, places) for own, window in enumerate(windows)])
+    with torch.no_grad():
+        torch.testing.assert_close(network(shown), known(windows), msg="at first every cell answers for itself")
+        torch.nn.init.normal_(network.change.weight)
+        before = network(shown)
+        shown[1, : ideas.CHANNELS] = torch.rand(ideas.CHANNELS, ideas.ANGLES, ideas.DEPTHS)
+        after = network(shown)
+    assert not torch.allclose(before[0], after[0]), "the neighbour is heard"
+    assert torch.equal(before[3], after[3]), "one too far away is not"

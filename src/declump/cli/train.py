@@ -246,6 +246,9 @@ def judge(
             help="Size at which every image teaches once more, say 0.5; give it several times.",
         ),
     ] = [],  # noqa: B006
+    coloured: Annotated[
+        bool, typer.Option("--coloured", help="Let every grey image teach once more in the colours of a stain.")
+    ] = False,
     steps: Steps = 3000,
     size: Annotated[int, typer.Option(min=1, help="Spots a batch.")] = 48,
     seed: Seed = 0,
@@ -279,6 +282,7 @@ def judge(
             composites=composites,
             pasted=pasted,
             also_at=also_at,
+            coloured=coloured,
             calibration=calibration,
             cache=cache,
             card=_name_data(folders),

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import ndimage
 
 from declump.datasets import AnnotatedImage
+from declump.datasets.marked import MarkedNuclei
 from declump.regions.channels import LUMINANCE
 from declump.simulate.stains import DYES
 
@@ -27,27 +29,52 @@ def colour_cells(image: AnnotatedImage, rng: np.random.Generator) -> AnnotatedIm
     """Give a grey annotated image in the colours of a stain drawn at random; one in colour stays as it is."""
     if image.image.ndim == 3:
         return image
+    return replace(image, image=_colour(image.image, image.cells, image.nucleus_labels > 0, rng))
+
+
+def colour_marked(image: MarkedNuclei, rng: np.random.Generator) -> MarkedNuclei:
+    """Give a grey image with marked nuclei in the colours of a stain drawn at random; one in colour stays as it is.
+
+    Its cells are not drawn: what is nearest to a nucleus takes the hue of its cell.
+    """
+    if image.image.ndim == 3:
+        return image
+    apart = np.ones(image.image.shape, np.bool_)
+    rows, columns = np.rint(image.points).astype(int).T
+    apart[rows, columns] = False
+    nearest = np.zeros(apart.shape, np.int64)
+    nearest[rows, columns] = np.arange(1, len(image.points) + 1)
+    if len(image.points):
+        nearest = nearest[tuple(ndimage.distance_transform_edt(apart, return_distances=False, return_indices=True))]
+    cells = nearest == np.arange(1, len(image.points) + 1)[:, None, None]
+    nuclei = np.zeros(apart.shape, np.bool_) if image.labels is None else image.labels > 0
+    return replace(image, image=_colour(image.image, cells, nuclei, rng))
+
+
+def _colour(
+    grey: np.ndarray, cells: NDArray[np.bool_], nuclei: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.uint8]:
     dyes = DYES[str(rng.choice(list(DYES)))]
     tones = _vary(np.array(dyes.cytoplasm), rng)
     nucleus = _vary(np.array(dyes.nucleus), rng)
     slide = rng.dirichlet(SHARES)
-    shares = np.array([rng.dirichlet(0.05 + 3 * slide) for _ in range(len(image.cells) + 1)])
+    shares = np.array([rng.dirichlet(0.05 + 3 * slide) for _ in range(len(cells) + 1)])
     hues = _vary(shares @ tones, rng)
     # Beyond the cells the first hue stands for what lies on the slide.
-    colour = np.broadcast_to(hues[0], (*image.image.shape, 3)) * 0.05
-    weight = np.full((*image.image.shape, 1), 0.05)
-    for cell, hue in zip(image.cells, hues[1:], strict=True):
+    colour = np.broadcast_to(hues[0], (*grey.shape, 3)) * 0.05
+    weight = np.full((*grey.shape, 1), 0.05)
+    for cell, hue in zip(cells, hues[1:], strict=True):
         colour, weight = colour + cell[..., None] * hue, weight + cell[..., None]
-    background = float(np.percentile(image.image, 95))
-    density = -np.log(np.clip(image.image / background, 0.02, 1.2))[..., None]
+    background = float(np.percentile(grey, 95))
+    density = -np.log(np.clip(grey / background, 0.02, 1.2))[..., None]
     dark = 1 / (1 + np.exp(-(density - DARK) / DARKER))
-    dark = np.maximum(dark, 0.8 * ndimage.gaussian_filter((image.nucleus_labels > 0).astype(float), 1)[..., None])
+    dark = np.maximum(dark, 0.8 * ndimage.gaussian_filter(nuclei.astype(float), 1)[..., None])
     colour = (1 - dark) * colour / weight + dark * nucleus
     # The luminance of a pixel stays nearly what it was.
     colour = colour / (colour @ LUMINANCE)[..., None]
     tint = 1 + (np.array(dyes.tint) + rng.normal(0, 2, 3)) / 255
     pixels = background * tint * np.exp(-density * colour)
-    return replace(image, image=np.asarray(np.clip(np.rint(pixels), 0, 255), np.uint8))
+    return np.asarray(np.clip(np.rint(pixels), 0, 255), np.uint8)
 
 
 def _vary(hues: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -16,6 +16,7 @@ from declump.records.regions import number_nuclei, seeds_from_labels
 from declump.regions.inference import open_region_model
 from declump.regions.judge import SpotWindows
 from declump.training.card import describe_training, read_calibration
+from declump.training.composites.colouring import colour_cells, colour_marked
 from declump.training.composites.compose import Stock, paste_others
 from declump.training.examples import check_held_out
 from declump.training.export import export
@@ -38,6 +39,7 @@ def train_judge(
     simulated: int = 30,
     pasted: int = 12,
     also_at: Sequence[float] = (),
+    coloured: bool = False,
     composites: int = 0,
     calibration: tuple[float, float] | None = None,
     cache: Path | None = None,
@@ -62,6 +64,8 @@ def train_judge(
         Leukocytes and bits of debris, of all images that teach, to paste into a second copy of each; 0 for no copies.
     also_at : sequence of float
         Sizes, as factors, at which every image teaches once more: details that a small image lacks must not count.
+    coloured : bool
+        Whether every grey image teaches once more in the colours of a stain: region networks see colour otherwise.
     composites : int
         Number of composites of the images that teach to learn from as well (:mod:`declump.training.composites`); they
         count as one folder.
@@ -98,6 +102,7 @@ def train_judge(
             for factor in also_at
             for image in images
         ]
+        group += [collector.collect(_colour(image), "in colour") for image in images if coloured]
     if composites:
         note = f"of {len(stock.cells)} {len(stock.others)}"
         made = stock.compose(composites, schedule.seed)
@@ -116,6 +121,7 @@ def train_judge(
         "regions": [Path(model).name for model in regions],
         "pasted": pasted,
         "also at": list(also_at),
+        "coloured": coloured,
     }
     export(Judge(network, *calibration), path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
@@ -170,6 +176,11 @@ def _forget_cells(image: AnnotatedImage | MarkedNuclei) -> MarkedNuclei:
 def _paste(image: MarkedNuclei, stock: Stock, count: int) -> tuple[MarkedNuclei, str]:
     """A copy of an image with leukocytes and debris, and a note that tells it from others of the same name."""
     return paste_others(image, stock.others, count, _sum_letters(image.name)), f"{count} of {len(stock.others)}"
+
+
+def _colour(image: AnnotatedImage | MarkedNuclei) -> MarkedNuclei:
+    rng = np.random.default_rng(_sum_letters(image.name))
+    return _forget_cells(colour_cells(image, rng)) if isinstance(image, AnnotatedImage) else colour_marked(image, rng)
 
 
 def _simulate(count: int, seed: int) -> Iterator[MarkedNuclei]:
