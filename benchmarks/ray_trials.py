@@ -2,6 +2,7 @@
 
     python benchmarks/ray_trials.py train --fold a --out trials   # and b, c, d; resumable, half an hour each
     python benchmarks/ray_trials.py table --out trials --write
+    python benchmarks/ray_trials.py train --fold a --out longer --steps 2500 --only Trial SecondLook
 
 Every trial goes on from the ray network of its fold with the same images and as many batches; only what the network is
 shown, what it is taught, or how its answer is used, is another. It is measured as ``true regions, rays`` of
@@ -133,6 +134,8 @@ def train(options: argparse.Namespace) -> None:
         start.write_text(json.dumps(measure(Trial(fold.known, fold.calibration), fold.known, fold)))
     earlier: dict[str, nn.Module] = {}
     for kind in TRIALS:
+        if options.only and kind.__name__ not in options.only:
+            continue
         path = options.out / f"{options.fold}-{kind.__name__}.json"
         trial, network = kind(fold.known, fold.calibration, earlier), fold.known
         if trial.taught:
@@ -162,6 +165,8 @@ def table(options: argparse.Namespace) -> None:
     lines.append("|---" * 5 + "|")
     for label, stem in [("as it begins", "start"), *((kind.name, kind.__name__) for kind in TRIALS)]:
         folds = [json.loads(path.read_text()) for path in sorted(options.out.glob(f"?-{stem}.json"))]
+        if not folds:
+            continue
         figures = []
         for name in SETS:
             dice, degree = np.concatenate([fold[name] for fold in folds]).T
@@ -183,12 +188,15 @@ def main() -> None:
     parser.add_argument("what", choices=("train", "table"))
     parser.add_argument("--fold", choices=FOLDS, default="a")
     parser.add_argument("--out", type=Path, required=True, help="folder of checkpoints and figures")
+    parser.add_argument("--only", nargs="*", choices=[kind.__name__ for kind in TRIALS], help="by default all trials")
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--composites", type=int, default=100)
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     parser.add_argument("--write", action="store_true", help="put the table into docs/results/evidence.md")
     options = parser.parse_args()
+    if options.only and "Distilled" in options.only and "Trial" not in options.only:
+        parser.error("the team of Distilled has the network of Trial in it; name that, too")
     (train if options.what == "train" else table)(options)
 
 
