@@ -55,6 +55,19 @@ def test_a_judge_learns_from_images_at_another_size(tmp_path: Path) -> None:
     assert half.marked == whole.marked > 0
 
 
+def test_a_judge_learns_from_grey_images_in_colour(tmp_path: Path) -> None:
+    path, cache = tmp_path / "judge.onnx", tmp_path / "spots"
+    cells, nuclei = annotated(0, stain="grey"), MarkedNuclei.from_cells(annotated(1, stain="grey"))
+    train_judge([[cells, nuclei]], path, Schedule(1, 4), simulated=0, pasted=0, coloured=True, cache=cache)
+    assert read_card(path)["coloured"] is True
+    for name in ("smear0", "smear1"):
+        grey, colour = (
+            JudgeExample.load(next(cache.glob(f"{name}{kind}-regions*")), "") for kind in ("", "-in-colour")
+        )
+        assert colour.planes.shape == grey.planes.shape and colour.marked == grey.marked > 0
+        assert (colour.planes != grey.planes).any(), "the region network sees colour otherwise"
+
+
 def test_an_image_to_hold_out_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="none of the folders"):
         train_judge([[marked(0)]], tmp_path / "judge.onnx", Schedule(1, 1), held_out=["moon"], simulated=0, pasted=0)

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from declump.datasets.marked import MarkedNuclei
 from declump.regions.channels import to_channels
-from declump.training.composites.colouring import colour_cells
+from declump.training.composites.colouring import colour_cells, colour_marked
 from support.annotated_smears import annotated
 
 
@@ -28,3 +29,23 @@ def test_cells_differ_in_hue_and_frames_follow_from_their_seed() -> None:
     hues = np.array([lightness[cell].mean(axis=0) for cell in inner])
     assert np.ptp(hues, axis=0).max() > 0.02
     assert colour_cells(made, np.random.default_rng(0)) is made
+
+
+def test_what_is_nearest_to_a_marked_nucleus_takes_its_hue() -> None:
+    grey = annotated(4, side=256, cells=6, radius=30, overlap=0, clumps=6, stain="grey", debris=0)
+    drawn = MarkedNuclei.from_cells(grey)
+    for marked in (drawn, MarkedNuclei(drawn.name, drawn.image, drawn.points)):
+        made = colour_marked(marked, np.random.default_rng(5))
+        assert made.image.shape == (*grey.image.shape, 3) and made.points is marked.points
+        before, after = to_channels(grey.image)[0], to_channels(made.image)[0]
+        assert np.abs(before - after).mean() < 0.04
+        lightness = made.image / np.maximum(made.image.mean(axis=2, keepdims=True), 1)
+        hues = np.array([lightness[cell & (grey.nucleus_labels == 0)].mean(axis=0) for cell in grey.cells])
+        assert np.ptp(hues, axis=0).max() > 0.02
+        assert colour_marked(made, np.random.default_rng(0)) is made
+
+
+def test_an_image_without_a_nucleus_gets_one_hue() -> None:
+    empty = MarkedNuclei("empty", np.full((20, 30), 150, np.uint8), np.empty((0, 2)))
+    made = colour_marked(empty, np.random.default_rng(1)).image
+    assert made.shape == (20, 30, 3) and (made == made[0, 0]).all()
