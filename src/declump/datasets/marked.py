@@ -19,6 +19,8 @@ from declump.records.regions import number_nuclei, seeds_from_labels
 
 MASK = "_nuclei.png"
 """End of the name of a mask of all nuclei of an image."""
+UNKNOWN = "_unknown.png"
+"""End of the name of a mask of where nobody could tell whether there are nuclei."""
 _LAYOUT = f"NAME.png with NAME.csv (a row and a column a line) or NAME{MASK} beside it"
 
 
@@ -80,7 +82,8 @@ def read(folder: str | Path) -> Iterator[MarkedNuclei]:
     ----------
     folder : str or Path
         Holds ``NAME.png`` with ``NAME.csv`` beside it (row and column of a point in each nucleus, a nucleus a line, as
-        in Cervix93), or with ``NAME_nuclei.png`` (what is not 0 is nucleus). Other pictures are passed over.
+        in Cervix93), or with ``NAME_nuclei.png`` (what is not 0 is nucleus). In ``NAME_unknown.png``, which need not be
+        there, what is not 0 may be a nucleus or not. Other pictures are passed over.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def read(folder: str | Path) -> Iterator[MarkedNuclei]:
 
 def _marks(path: Path) -> Path | None:
     """Give the file with the nuclei of an image."""
-    if path.name.endswith(MASK):
+    if path.name.endswith((MASK, UNKNOWN)):
         return None
     places = (path.with_suffix(".csv"), path.with_name(path.stem + MASK))
     return next((place for place in places if place.is_file()), None)
@@ -109,16 +112,22 @@ def _marks(path: Path) -> Path | None:
 
 def _read_image(path: Path, marks: Path) -> MarkedNuclei:
     image, name = read_image(path), f"{path.resolve().parent.name}/{path.stem}"
+    doubtful = path.with_name(path.stem + UNKNOWN)
+    unknown = _read_mask(doubtful, image.shape[:2]) if doubtful.is_file() else None
     if marks.suffix == ".csv":
         points = _read_points(marks)
         if not ((points > -0.5).all() and (points < np.array(image.shape[:2]) - 0.5).all()):
             raise ValueError(f"{marks} has points outside its image; give row and column, counted from 0.")
-        return MarkedNuclei(name, image, points)
-    mask = np.asarray(read_image(marks))
-    if mask.shape[:2] != image.shape[:2]:
-        raise ValueError(f"{marks} has shape {mask.shape[:2]}, its image {image.shape[:2]}; they must agree.")
-    labels = number_nuclei((mask if mask.ndim == 2 else mask.any(axis=2)) != 0)
-    return MarkedNuclei(name, image, seeds_from_labels(labels), labels)
+        return MarkedNuclei(name, image, points, unknown=unknown)
+    labels = number_nuclei(_read_mask(marks, image.shape[:2]))
+    return MarkedNuclei(name, image, seeds_from_labels(labels), labels, unknown)
+
+
+def _read_mask(path: Path, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    mask = np.asarray(read_image(path))
+    if mask.shape[:2] != shape:
+        raise ValueError(f"{path} has shape {mask.shape[:2]}, its image {shape}; they must agree.")
+    return np.asarray((mask if mask.ndim == 2 else mask.any(axis=2)) != 0)
 
 
 def _read_points(path: Path) -> NDArray[np.float64]:
