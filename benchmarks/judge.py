@@ -4,7 +4,8 @@
 
 Each judge in benchmarks/models (judge-a, judge-b) learnt without the images that its card names as held out: those of
 the region and ray models of the same letter, and a third of the frames of Cervix93. Only those are measured. The least
-probability of a nucleus that one fold is measured with is chosen on the images of the other, by nuclei alone.
+probability of a nucleus that one fold is measured with is chosen on the images of the other, by nuclei alone; the
+colour frames (benchmarks/colour_marks.py) choose none.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+import colour_marks
 import declump
 from declump.datasets import isbi2014, isbi2015, marked
 from declump.datasets.marked import MarkedNuclei
@@ -32,15 +34,16 @@ from declump.regions.inference import open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
 from declump.regions.scale import maps_at_found_scale
 from declump.regions.spots import find_spots
-from declump.training.judge.examples import tell_nuclei
+from declump.training.judge.examples import leave_unknown, tell_nuclei
 from declump.training.judge.lesson import calibrate
 from detection import count_detected
 from pages import ROOT, commit, replace_part
 
 SETS = ("Cervix93", "ISBI 2015", "ISBI 2014")
+COLOUR = "colour frames"
 LIMITS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
 CURVE = (0.2, 0.3, 0.4, 0.6)
-"""Limits of the curve end to end."""
+"""Limits of the curve in colour and end to end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +94,9 @@ def make_frame(image: MarkedNuclei, cells: np.ndarray | None, regions: Model, ju
     diameter = regions.nucleus_diameter / scale
     rules = replace(read_maps(maps, channels, diameter), diameter=diameter)
     spots = find_spots(maps.classes[2], maps.centre_map, channels[0], diameter, clump=maps.classes[0] < 0.5)
+    if image.unknown is not None:
+        spots = leave_unknown(spots, tell_nuclei(spots, image), image.unknown)
+        rules = replace(rules, nuclei=leave_unknown(rules.nuclei, tell_nuclei(rules.nuclei, image), image.unknown))
     start = time.process_time()
     said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
     seconds = time.process_time() - start, network
@@ -103,7 +109,7 @@ def read_fold(letter: str, data: Path, models: Path) -> Fold:
     unseen = set(judge.card["held out"])
     if not set(regions.card["held out"]) <= unseen:
         sys.exit(f"judge-{letter} saw images that regions-{letter} did not")
-    frames: dict[str, list[Frame]] = {name: [] for name in SETS}
+    frames: dict[str, list[Frame]] = {name: [] for name in (*SETS, COLOUR)}
     priors = {}
     for name, reader in (("ISBI 2015", isbi2015), ("ISBI 2014", isbi2014)):
         images = list(reader.read(data / name.lower().replace(" ", "")))
@@ -111,9 +117,10 @@ def read_fold(letter: str, data: Path, models: Path) -> Fold:
         for image in images:
             if image.name in unseen:
                 frames[name].append(make_frame(MarkedNuclei.from_cells(image), image.cells, regions, judge))
-    for image in marked.read(data / "cervix93"):
-        if image.name in unseen:
-            frames["Cervix93"].append(make_frame(image, None, regions, judge))
+    for name, marks in (("Cervix93", marked.read(data / "cervix93")), (COLOUR, colour_marks.read(data / "colour"))):
+        for image in marks:
+            if image.name in unseen:
+                frames[name].append(make_frame(image, None, regions, judge))
     print(f"fold {letter}: { ({name: len(group) for name, group in frames.items()}) }", file=sys.stderr, flush=True)
     return Fold(letter, frames, models / f"rays-{letter}.onnx", priors)
 
@@ -238,7 +245,7 @@ def main() -> None:
         "| nuclei | true | recall | precision | F1 |",
         "|---|---|---|---|---|",
     ]
-    for name in SETS:
+    for name in (*SETS, COLOUR):
         frames = [(fold, frame) for fold in folds for frame in fold.frames[name]]
         spots = sum(count_nuclei(frame, frame.spots) for _, frame in frames)
         rules = sum(count_nuclei(frame, frame.rules) for _, frame in frames)
@@ -246,6 +253,9 @@ def main() -> None:
         lines.append(nuclei_row(f"{name}, {len(frames)} images, rules", rules))
         lines.append(nuclei_row(f"{name}, judge", judged))
         lines.append(nuclei_row(f"{name}, all spots that the judge is shown", spots))
+    for limit in CURVE:
+        judged = sum(count_nuclei(frame, frame.judged(limit)) for fold in folds for frame in fold.frames[COLOUR])
+        lines.append(nuclei_row(f"{COLOUR}, judge, limit {limit}", judged))
     lines += ["", *calibration_lines(folds), ""]
     seconds = np.array([frame.seconds for fold in folds for frame in fold.frames["ISBI 2015"]]).mean(axis=0)
     lines.append(

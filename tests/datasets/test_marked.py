@@ -30,6 +30,19 @@ def test_points_and_masks_are_read_and_other_pictures_passed_over(tmp_path: Path
     assert mask.points.tolist() == [[5, 6], [22, 32.5]] and mask.labels is not None and mask.labels.max() == 2
 
 
+def test_places_where_nobody_could_tell_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "smears")
+    doubtful = np.zeros((30, 40), np.uint8)
+    doubtful[:4] = 1
+    for name in ("a", "b"):
+        imageio.imwrite(tmp_path / "smears" / f"{name}_unknown.png", doubtful)
+    for image in read_marked(tmp_path / "smears"):
+        assert image.unknown is not None and np.array_equal(image.unknown, doubtful > 0)
+    imageio.imwrite(tmp_path / "smears" / "a_unknown.png", doubtful[:-1])
+    with pytest.raises(ValueError, match=r"a_unknown.png has shape \(29, 40\), its image \(30, 40\)"):
+        list(read(tmp_path / "smears"))
+
+
 @pytest.mark.parametrize(("text", "words"), [("5;6\n", "table of points"), ("5,60\n", "outside"), ("1,2,3\n", "table")])
 def test_wrong_points_are_refused(tmp_path: Path, text: str, words: str) -> None:
     write(tmp_path / "smears")

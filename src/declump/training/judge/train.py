@@ -102,7 +102,8 @@ def train_judge(
             for factor in also_at
             for image in images
         ]
-        group += [collector.collect(_colour(image), "in colour") for image in images if coloured]
+        grey = [image for image in images if coloured and image.image.ndim == 2]
+        group += [collector.collect(_colour(image), "in colour") for image in grey]
     if composites:
         note = f"of {len(stock.cells)} {len(stock.others)}"
         made = stock.compose(composites, schedule.seed)
