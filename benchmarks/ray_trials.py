@@ -163,24 +163,34 @@ def tell(name: str, step: int, steps: int, figures: dict[str, float]) -> None:
 def table(options: argparse.Namespace) -> None:
     lines = ["| | " + " | ".join(f"{name}, overlapping | hidden by 3/4 or more" for name in SETS) + " |"]
     lines.append("|---" * 5 + "|")
+    unchanged = read_figures(options.out, Trial.__name__)
     for label, stem in [("as it begins", "start"), *((kind.name, kind.__name__) for kind in TRIALS)]:
-        folds = [json.loads(path.read_text()) for path in sorted(options.out.glob(f"?-{stem}.json"))]
+        folds = read_figures(options.out, stem)
         if not folds:
             continue
         figures = []
         for name in SETS:
-            dice, degree = np.concatenate([fold[name] for fold in folds]).T
-            figures += [dice[degree > 0].mean(), dice[degree >= 0.75].mean()]
-        lines.append(f"| {label} | " + " | ".join(f"{value:.3f}" for value in figures) + " |")
-    letters = ", ".join(path.name[0] for path in sorted(options.out.glob("?-start.json")))
+            dice, degree = np.concatenate([cells[name] for cells in folds.values()]).T
+            before = np.concatenate([unchanged[fold][name] for fold in folds])[:, 0]
+            for chosen in (degree > 0, degree >= 0.75):
+                gain = (dice - before)[chosen]
+                error = f" ({gain.mean():+.3f} ± {gain.std() / np.sqrt(gain.size):.3f})" if gain.any() else ""
+                figures.append(f"{dice[chosen].mean():.3f}{error}")
+        lines.append(f"| {label} | " + " | ".join(figures) + " |")
+    letters = ", ".join(sorted(unchanged))
     origin = (
         f"Measured by `python benchmarks/ray_trials.py` at commit {commit()}; folds {letters}, {options.steps} batches "
-        "a trial."
+        "a trial. In brackets: the difference from no change, cell by cell, and its standard error."
     )
     lines += ["", origin]
     print("\n".join(lines))
     if options.write:
         replace_part("docs/results.md", "ray trials", "\n".join(lines))
+
+
+def read_figures(folder: Path, stem: str) -> dict[str, dict[str, list[list[float]]]]:
+    """Figures of a trial by the letter of its fold."""
+    return {path.name[0]: json.loads(path.read_text()) for path in sorted(folder.glob(f"?-{stem}.json"))}
 
 
 def main() -> None:
