@@ -2,9 +2,10 @@
 
     python benchmarks/redundant.py --data ../shared/data --write
 
-Frames of Cervix93 and colour frames, whose nuclei are marked by points, are segmented once with a low limit and all doubtful cells; then
-cells are left out as :mod:`declump.evidence.redundant` does, for several limits of it and of the judge, and the nuclei
-that stay are counted. Evolved outlines stand for the proposed ones here, so that all of it follows from one run.
+Frames of Cervix93 and colour frames, whose nuclei are marked by points, are segmented once with a low limit and all
+doubtful cells; then cells are left out as :mod:`declump.evidence.redundant` does, for several limits of it and of the
+judge, and the nuclei that stay are counted. Evolved outlines stand for the proposed ones here, so that all of it
+follows from one run.
 """
 
 from __future__ import annotations
