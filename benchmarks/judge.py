@@ -117,10 +117,13 @@ def read_fold(letter: str, data: Path, models: Path) -> Fold:
         for image in images:
             if image.name in unseen:
                 frames[name].append(make_frame(MarkedNuclei.from_cells(image), image.cells, regions, judge))
-    for name, marks in (("Cervix93", marked.read(data / "cervix93")), (COLOUR, colour_marks.read(data / "colour"))):
-        for image in marks:
-            if image.name in unseen:
-                frames[name].append(make_frame(image, None, regions, judge))
+    for image in marked.read(data / "cervix93"):
+        if image.name in unseen:
+            frames["Cervix93"].append(make_frame(image, None, regions, judge))
+    for image in colour_marks.read(data / "colour"):
+        # A judge that holds none of them out learnt before they were marked.
+        if image.name in unseen or not any(name.startswith(colour_marks.FOLDER) for name in unseen):
+            frames[COLOUR].append(make_frame(image, None, regions, judge))
     print(f"fold {letter}: { ({name: len(group) for name, group in frames.items()}) }", file=sys.stderr, flush=True)
     return Fold(letter, frames, models / f"rays-{letter}.onnx", priors)
 
