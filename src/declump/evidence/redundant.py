@@ -15,7 +15,7 @@ from declump.records.regions import Regions
 SURE = 0.6
 """A nucleus that is less probable than this is doubtful. Both limits were chosen by nuclei of Cervix93
 (``benchmarks/redundant.py``)."""
-OWN = 0.2
+OWN = 0.1
 """Least share of the cell proposed round a doubtful nucleus that lies in no other one."""
 
 
