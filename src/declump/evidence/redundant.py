@@ -13,8 +13,8 @@ from declump.records.crops import Crop, crop_contour
 from declump.records.regions import Regions
 
 SURE = 0.6
-"""A nucleus that is less probable than this is doubtful. Both limits were chosen by nuclei of Cervix93 and colour frames
-(``benchmarks/redundant.py``)."""
+"""A nucleus that is less probable than this is doubtful. Both limits were chosen by nuclei of Cervix93 and of colour
+frames (``benchmarks/redundant.py``)."""
 OWN = 0.1
 """Least share of the cell proposed round a doubtful nucleus that lies in no other one."""
 
