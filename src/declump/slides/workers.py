@@ -115,7 +115,8 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
                         memory_limit=None,
                     )
                 )
-            client = opened.enter_context(distributed.Client(cluster, set_as_default=False))
+                # Left half made, a client would wait for minutes for answers that do not come.
+                client = opened.enter_context(distributed.Client(cluster, set_as_default=False))
             yield client
 
 
