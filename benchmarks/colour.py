@@ -2,9 +2,9 @@
 
     python benchmarks/colour.py --data ../shared/data/colour --overlays overlays --write
 
-The frames have no annotation, so nothing here says what is right; a frame and its grey copy show the same cells,
-though, and what is found in one and not in the other is wrong in one of them. Two cells are the same if their Dice is
-over 0.7. The frames are not shipped, nor are the overlays: look at them, and count.
+Nobody drew the cells of these frames, so nothing here says what is right; a frame and its grey copy show the same
+cells, though, and what is found in one and not in the other is wrong in one of them. Two cells are the same if their
+Dice is over 0.7. The frames are not shipped, nor are the overlays: look at them, and count.
 """
 
 from __future__ import annotations
