@@ -37,10 +37,9 @@ def describe_cells(
     result: Segmentation,
     nuclei: NDArray[np.int32],
     numbers: Sequence[int],
-    cells: Mapping[int, CellNotes],
     rows: Iterable[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """Everything that is drawn of cells, and said of them.
+    """Everything that is drawn of cells.
 
     Parameters
     ----------
@@ -49,7 +48,6 @@ def describe_cells(
         Number of the row, from 1, at its nucleus.
     numbers : sequence of int
         Of the cells, a row each.
-    cells : mapping of int to CellNotes
     rows : iterable of int, optional
         Which; by default all.
     """
@@ -58,7 +56,6 @@ def describe_cells(
     traced = _trace_nuclei(nuclei, chosen, len(result))
     described = []
     for row, edges, lines in zip(chosen, hidden, traced, strict=True):
-        cell = cells.get(numbers[row], CellNotes())
         described.append(
             {
                 "n": numbers[row],
@@ -67,12 +64,16 @@ def describe_cells(
                 "radii": pack(result.radii[row]),
                 "runs": [[first, count, int(dashed)] for first, count, dashed in pictures.runs(edges)],
                 "nucleus": lines,
-                "verdict": cell.verdict,
-                "label": cell.label,
-                "bare": cell.bare is not None,
             }
         )
     return described
+
+
+def add_notes(described: Iterable[dict[str, Any]], cells: Mapping[int, CellNotes]) -> None:
+    """Add to what is told of cells what a person said of them."""
+    for told in described:
+        cell = cells.get(told["n"], CellNotes())
+        told |= {"verdict": cell.verdict, "label": cell.label, "bare": cell.bare is not None}
 
 
 def find_affected(

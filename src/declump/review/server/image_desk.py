@@ -13,6 +13,7 @@ from declump.review.changes import Change
 from declump.review.images import ReviewedImage
 from declump.review.runner import Done, EvolutionStep, Latest, Snapshot, evolve_snapshot
 from declump.review.server.content import (
+    add_notes,
     describe_cells,
     describe_clump,
     describe_measurements,
@@ -54,12 +55,14 @@ class ImageDesk(Desk[Change]):
         """Everything about the image, for a page that opens it."""
         with self.lock:
             session, snapshot, result = self.image.session, self.snapshot, self.result
-            cells, facts = dict(session.state.cells), self._facts()
+            notes, facts = dict(session.state.cells), self._facts()
+        cells = describe_cells(result, snapshot.regions.nuclei, snapshot.numbers)
+        add_notes(cells, notes)
         return {
             **facts,
             **self.pyramid.describe(),
             "kind": self.entry.kind,
-            "cells": describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, cells),
+            "cells": cells,
             "others": describe_others(session.find_others(snapshot.regions)),
             "clump": describe_clump(snapshot.regions.clump),
             "diameter": session.state.diameter,
@@ -114,18 +117,20 @@ class ImageDesk(Desk[Change]):
         with self.lock:
             rows = find_affected(self.result, self.snapshot.numbers, result, snapshot.numbers)
             self.snapshot, self.result = snapshot, result
-            cells, clump = dict(self.image.session.state.cells), self._changed_clump
-            self._changed_clump = False
+            clump, self._changed_clump = self._changed_clump, False
+        cells = describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, rows)
         message = {
             "type": "result",
             "id": self.entry.id,
             "revision": snapshot.revision,
             "numbers": snapshot.numbers,
-            "cells": describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, cells, rows),
+            "cells": cells,
         }
         if clump:
             message["clump"] = describe_clump(snapshot.regions.clump)
-        self._publish(message)
+        with self.lock:  # edits made meanwhile have been told of, and what they say of cells is not to be taken back
+            add_notes(cells, self.image.session.state.cells)
+            self._publish(message)
         self._measuring.want(done)
 
     def _measure(self, done: Done, check: Callable[[], None]) -> None:
