@@ -49,3 +49,12 @@ def test_an_image_without_a_nucleus_gets_one_hue() -> None:
     empty = MarkedNuclei("empty", np.full((20, 30), 150, np.uint8), np.empty((0, 2)))
     made = colour_marked(empty, np.random.default_rng(1)).image
     assert made.shape == (20, 30, 3) and (made == made[0, 0]).all()
+
+
+def test_images_of_other_depths_are_coloured_alike() -> None:
+    grey = MarkedNuclei.from_cells(annotated(4, side=128, cells=2, radius=30, stain="grey", debris=0))
+    short = MarkedNuclei(grey.name, grey.image.astype(np.uint16) * 257, grey.points, grey.labels)
+    unit = MarkedNuclei(grey.name, grey.image / 255, grey.points, grey.labels)
+    eight, sixteen, floats = (colour_marked(one, np.random.default_rng(3)).image for one in (grey, short, unit))
+    assert np.abs(sixteen.astype(int) - floats).max() <= 1
+    assert np.abs(eight / eight.max() - sixteen / sixteen.max()).max() < 0.02

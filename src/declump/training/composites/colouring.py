@@ -21,6 +21,8 @@ SPREAD = 0.08
 """Standard deviation of the logarithm of a hue, from frame to frame and from cell to cell."""
 SHARES = (3.0, 1.6, 0.3)
 """How the three dyes of a stain share the cells of a frame: parameters of a Dirichlet distribution."""
+BACKGROUND = 235.0
+"""Level of the clear field where an image has not 8 bits."""
 DARK, DARKER = 0.55, 0.12
 """Density at which half of a colour is haematoxylin, and over which that changes."""
 
@@ -65,7 +67,7 @@ def _colour(
     weight = np.full((*grey.shape, 1), 0.05)
     for cell, hue in zip(cells, hues[1:], strict=True):
         colour, weight = colour + cell[..., None] * hue, weight + cell[..., None]
-    background = float(np.percentile(grey, 95))
+    background = max(float(np.percentile(grey, 95)), 1e-6)
     density = -np.log(np.clip(grey / background, 0.02, 1.2))[..., None]
     dark = 1 / (1 + np.exp(-(density - DARK) / DARKER))
     dark = np.maximum(dark, 0.8 * ndimage.gaussian_filter(nuclei.astype(float), 1)[..., None])
@@ -73,7 +75,8 @@ def _colour(
     # The luminance of a pixel stays nearly what it was.
     colour = colour / (colour @ LUMINANCE)[..., None]
     tint = 1 + (np.array(dyes.tint) + rng.normal(0, 2, 3)) / 255
-    pixels = background * tint * np.exp(-density * colour)
+    level = background if grey.dtype == np.uint8 else BACKGROUND
+    pixels = level * tint * np.exp(-density * colour)
     return np.asarray(np.clip(np.rint(pixels), 0, 255), np.uint8)
 
 

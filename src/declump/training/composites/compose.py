@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,8 @@ def _clear(image: NDArray[np.generic]) -> Floats:
     return np.ones(image.shape if image.ndim == 3 else (*image.shape, 1), np.float32)
 
 
-def _pass_light(image: NDArray[np.uint8], factor: Floats) -> NDArray[np.uint8]:
-    pixels = np.rint(np.asarray(image, np.float32) * factor.reshape(image.shape))
-    return np.asarray(np.clip(pixels, 0, 255), np.uint8)
+def _pass_light(image: NDArray[Any], factor: Floats) -> NDArray[Any]:
+    pixels = np.asarray(image, np.float32) * factor.reshape(image.shape)
+    if np.issubdtype(image.dtype, np.floating):
+        return pixels.astype(image.dtype)
+    return np.asarray(np.clip(np.rint(pixels), 0, np.iinfo(image.dtype).max), image.dtype)
