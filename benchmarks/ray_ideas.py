@@ -6,7 +6,7 @@ Each idea is a trial of benchmarks/ray_trials.py, which teaches and measures the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -108,6 +108,38 @@ class JointNetwork(RayNetwork):
         return changed[:, 0]
 
 
+@dataclass(frozen=True, eq=False)
+class KnownNetwork:
+    """A ray network that has learnt already, and the factor and power that calibrate its standard deviation."""
+
+    network: RayNetwork
+    calibration: tuple[float, float]
+
+    def calibrate(self, seen: Look) -> Look:
+        """Radii, and deviations within which 68 % of the rays lie."""
+        factor, power = self.calibration
+        return seen[0], STEP * factor * (seen[1] / STEP) ** power
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a trial begins with.
+
+    Attributes
+    ----------
+    known : KnownNetwork
+        That of the fold.
+    prior : ShapePrior
+        Of all images that teach.
+    strangers : mapping from ExampleView to KnownNetwork
+        For views of images that teach: a network of another fold, which did not see the image.
+    """
+
+    known: KnownNetwork
+    prior: declump.ShapePrior
+    strangers: Mapping[ExampleView, KnownNetwork] = field(default_factory=dict)
+
+
 class Trial:
     """Nothing new: what more batches alone are worth."""
 
@@ -116,10 +148,8 @@ class Trial:
     inputs = 0
     outputs = 0
 
-    def __init__(
-        self, known: RayNetwork, calibration: tuple[float, float], earlier: Mapping[str, nn.Module] | None = None
-    ) -> None:
-        self.known, self.calibration, self.earlier = known, calibration, earlier or {}
+    def __init__(self, start: Start, earlier: Mapping[str, nn.Module] | None = None) -> None:
+        self.start, self.known, self.earlier = start, start.known.network, earlier or {}
 
     def make_network(self) -> RayNetwork:
         """Make the network as it begins."""
@@ -212,11 +242,9 @@ class SecondLook(Trial):
     name = "a second look"
     inputs = 2
 
-    def __init__(
-        self, known: RayNetwork, calibration: tuple[float, float], earlier: Mapping[str, nn.Module] | None = None
-    ) -> None:
-        super().__init__(known, calibration, earlier)
-        self.first: dict[int, Look] = {}
+    def __init__(self, start: Start, earlier: Mapping[str, nn.Module] | None = None) -> None:
+        super().__init__(start, earlier)
+        self.first: dict[ExampleView, Look] = {}
 
     def draw_batch(self, groups: Sequence[Sequence[RayExample]], size: int, seed: int) -> tuple[Tensor, ...]:
         """Draw with first outlines that are as wrong as those of unseen images."""
@@ -224,32 +252,53 @@ class SecondLook(Trial):
         def add_first(drawn: DrawnCell, window: Tensor, rng: np.random.Generator) -> tuple[Tensor, tuple[Tensor, ...]]:
             shown = torch.zeros(2, ANGLES, DEPTHS)
             if rng.random() < SECOND_LOOKS:
-                radii, std = self._look_first(drawn.view)
-                wrong = rng.uniform(0.2, 1.2, (len(radii), 1)) * draw_smooth(radii.shape, rng)
-                radii = np.clip(radii + std * wrong, 4, None)
-                shown = show_first(drawn.view, drawn.number - 1, drawn.seed, drawn.pose, (radii, std), drawn.hidden - 1)
+                first = self.draw_first(drawn.view, rng)
+                shown = show_first(drawn.view, drawn.number - 1, drawn.seed, drawn.pose, first, drawn.hidden - 1)
             return torch.cat([window, shown]), ()
 
         return draw_cells(groups, size, seed, add_first)
 
+    def draw_first(self, view: ExampleView, rng: np.random.Generator) -> Look:
+        """First outlines, made wrong: the network has seen the image."""
+        if view not in self.first:
+            self.first[view] = self.start.known.calibrate(super().look(self.known, view))
+        return make_wrong(self.first[view], rng)
+
     def look(self, network: nn.Module, view: ExampleView) -> Look:
         """Look twice; the first time nothing is shown."""
         nothing = torch.zeros(2, ANGLES, DEPTHS)
-        first = self._calibrate(look(network, view, lambda index: torch.cat([see(view, index), nothing])))
+        first = look(network, view, lambda index: torch.cat([see(view, index), nothing]))
+        first = self.finish_first(self.start.known.calibrate(first), view)
 
         def see_again(index: int) -> Tensor:
             return torch.cat([see(view, index), show_first(view, index, view.seeds[index], View(STEP), first)])
 
         return look(network, view, see_again)
 
-    def _look_first(self, view: ExampleView) -> Look:
-        if id(view) not in self.first:
-            self.first[id(view)] = self._calibrate(super().look(self.known, view))
-        return self.first[id(view)]
+    def finish_first(self, first: Look, _: ExampleView) -> Look:
+        """First outlines as they are shown."""
+        return first
 
-    def _calibrate(self, seen: Look) -> Look:
-        factor, power = self.calibration
-        return seen[0], STEP * factor * (seen[1] / STEP) ** power
+
+class EvolvedLook(SecondLook):
+    """The second look is shown outlines that have evolved; of images that teach by networks that did not see them."""
+
+    name = "a second look, at outlines of a first evolution"
+
+    def draw_first(self, view: ExampleView, rng: np.random.Generator) -> Look:
+        """Evolved outlines; where every network saw the image, of first outlines that were made wrong."""
+        stranger = self.start.strangers.get(view)
+        if view not in self.first:
+            asked = stranger or self.start.known
+            first = asked.calibrate(look(asked.network, view, lambda index: see(view, index)))
+            self.first[view] = self.finish_first(first if stranger else make_wrong(first, rng), view)
+        return self.first[view]
+
+    def finish_first(self, first: Look, view: ExampleView) -> Look:
+        """Evolve them in the clump that the view shows."""
+        clump = (view.around.planes[3] > 0.5) | (view.around.nuclei > 0)
+        found = declump.evolve(clump, view.seeds, evidence=Evidence(*first), prior=self.start.prior)
+        return contours.resample(found.radii, ANGLES), first[1]
 
 
 class Jointly(Trial):
@@ -342,6 +391,7 @@ TRIALS: tuple[type[Trial], ...] = (
     OtherCells,
     FinerDirections,
     SecondLook,
+    EvolvedLook,
     Distilled,
     Jointly,
 )
@@ -494,6 +544,13 @@ def cover(points: tuple[Floats, Floats], seed: Floats, radii: Floats, std: Float
     turn = np.arctan2(rows, columns) / (2 * np.pi) * len(radii)
     radius, spread = (np.interp(turn, np.arange(len(radii)), values, period=len(radii)) for values in (radii, std))
     return 1 / (1 + np.exp(np.clip(1.7 * (np.hypot(rows, columns) - radius) / np.hypot(spread, BLUR), -30, 30)))
+
+
+def make_wrong(seen: Look, rng: np.random.Generator) -> Look:
+    """Move outlines by smooth errors, about as large as their standard deviations."""
+    radii, std = seen
+    wrong = rng.uniform(0.2, 1.2, (len(radii), 1)) * draw_smooth(radii.shape, rng)
+    return np.clip(radii + std * wrong, 4, None), std
 
 
 def draw_smooth(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

@@ -40,7 +40,7 @@ from declump.training.rays.lesson import calibrate
 from declump.training.rays.network import RayNetwork
 from declump.training.schedule import Schedule
 from pages import ROOT, commit, replace_part
-from ray_ideas import TRIALS, Distilled, Look, Trial
+from ray_ideas import TRIALS, Distilled, KnownNetwork, Look, Start, Trial
 
 SETS = {"ISBI 2015": isbi2015, "ISBI 2014": isbi2014}
 FOLDS = ("a", "b", "c", "d")
@@ -52,8 +52,7 @@ EVERY = 2
 class Fold:
     """Images of a fold that teach, in groups, and those that no network of it saw, with the prior of the others."""
 
-    known: RayNetwork
-    calibration: tuple[float, float]
+    start: Start
     groups: list[list[RayExample]]
     unmarked: list[RayExample]
     unseen: dict[str, list[AnnotatedImage]]
@@ -61,31 +60,46 @@ class Fold:
 
 
 def read_fold(letter: str, data: Path, models: Path, composites: int) -> Fold:
-    rays = models / f"rays-{letter}.onnx"
-    card = read_card(rays)
-    held_out = set(card["held out"])
+    rays = {fold: models / f"rays-{fold}.onnx" for fold in FOLDS}
+    kept = {fold: set(read_card(model)["held out"]) for fold, model in rays.items()}
+    held_out = kept[letter]
     regions = sorted(models.glob("regions-*.onnx"))
     saw_not = [set(read_card(model)["held out"]) for model in regions]
+    taught: list[tuple[str, RayExample]] = []
 
     def teach(image: AnnotatedImage) -> RayExample:
         fair = next((model for model, names in zip(regions, saw_not, strict=True) if image.name in names), None)
         model = fair or next(model for model in regions if model.stem != f"regions-{letter}")
-        return make_example(image, [find_regions(image.image, model=model, judge="none")])
+        example = make_example(image, [find_regions(image.image, model=model, judge="none")])
+        taught.append((image.name, example))
+        return example
 
     images = {name: list(reader.read(data / name.lower().replace(" ", ""))) for name, reader in SETS.items()}
     names = {image.name for group in images.values() for image in group}
     groups, _ = divide_examples(
         images.values(), held_out & names, teach=teach, measure=make_example, composites=composites, seed=17
     )
-    known = RayNetwork()
-    load_model(rays, known, draw_batch(groups, 64, 0)[0])
-    unseen = {name: [image for image in group if image.name in held_out] for name, group in images.items()}
-    priors = {
-        name: declump.learn_prior([image for image in group if image.name not in held_out])
-        for name, group in images.items()
+    networks = {fold: read_network(model, groups) for fold, model in rays.items()}
+    strangers = {
+        view: networks[fold]
+        for name, example in taught
+        for fold in FOLDS
+        if name in kept[fold]
+        for view in example.views
     }
+    unseen = {name: [image for image in group if image.name in held_out] for name, group in images.items()}
+    teaching = {name: [image for image in group if image.name not in held_out] for name, group in images.items()}
+    priors = {name: declump.learn_prior(group) for name, group in teaching.items()}
+    start = Start(networks[letter], declump.learn_prior(chain.from_iterable(teaching.values())), strangers)
     unmarked = [make_unmarked(image.image, regions[0]) for image in list(marked.read(data / "cervix93"))[::EVERY]]
-    return Fold(known.eval(), tuple(card["calibration"]), groups, unmarked, unseen, priors)
+    return Fold(start, groups, unmarked, unseen, priors)
+
+
+def read_network(model: Path, groups: list[list[RayExample]]) -> KnownNetwork:
+    network = RayNetwork()
+    load_model(model, network, draw_batch(groups, 64, 0)[0])
+    factor, power = read_card(model)["calibration"]
+    return KnownNetwork(network.eval(), (factor, power))
 
 
 def make_unmarked(image: np.ndarray, model: Path) -> RayExample:
@@ -131,13 +145,13 @@ def train(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     start = options.out / f"{options.fold}-start.json"
     if not start.exists():
-        start.write_text(json.dumps(measure(Trial(fold.known, fold.calibration), fold.known, fold)))
+        start.write_text(json.dumps(measure(Trial(fold.start), fold.start.known.network, fold)))
     earlier: dict[str, nn.Module] = {}
     for kind in TRIALS:
         if options.only and kind.__name__ not in options.only:
             continue
         path = options.out / f"{options.fold}-{kind.__name__}.json"
-        trial, network = kind(fold.known, fold.calibration, earlier), fold.known
+        trial, network = kind(fold.start, earlier), fold.start.known.network
         if trial.taught:
             lesson = Lesson(trial.make_network, trial.draw_batch, trial.loss, lambda *_: {})
             schedule = Schedule(
@@ -165,7 +179,7 @@ def table(options: argparse.Namespace) -> None:
     lines.append("|---" * 5 + "|")
     unchanged = read_figures(options.out, Trial.__name__)
     for label, stem in [("as it begins", "start"), *((kind.name, kind.__name__) for kind in TRIALS)]:
-        folds = read_figures(options.out, stem)
+        folds = {fold: cells for fold, cells in read_figures(options.out, stem).items() if fold in unchanged}
         if not folds:
             continue
         figures = []
