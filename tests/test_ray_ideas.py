@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+
+import declump
 
 torch = pytest.importorskip("torch", reason="the trials train networks, which needs the extra 'train'")
 
@@ -17,6 +20,22 @@ def ideas(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     import ray_ideas
 
     return ray_ideas
+
+
+def make_example(ideas: ModuleType) -> tuple[Any, np.ndarray]:
+    """A simulated smear as an image with true regions, and the radii (N, A) of its cells."""
+    from declump.training.rays import examples
+
+    example = examples.make_example(declump.simulate.smear((200, 220), cells=4, overlap=0.5, rng=3))
+    (view,) = example.views
+    pose = ideas.View(ideas.STEP)
+    radii = [examples.true_radii(example, cell, seed, pose)[0] for cell, seed in enumerate(view.seeds)]
+    return view, ideas.STEP * np.array(radii, float)
+
+
+def begin(ideas: ModuleType) -> Any:
+    """A ray network that has learnt nothing."""
+    return ideas.KnownNetwork(ideas.RayNetwork().eval(), (1.0, 1.0))
 
 
 def energy(ideas: ModuleType, likely: np.ndarray, width: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -80,3 +99,23 @@ def test_cells_hear_of_each_other_where_they_meet(ideas: ModuleType) -> None:
         after = network(shown)
     assert not torch.allclose(before[0], after[0]), "the neighbour is heard"
     assert torch.equal(before[3], after[3]), "one too far away is not"
+
+
+def test_what_is_shown_of_a_first_evolution_lies_nearer_to_the_truth(ideas: ModuleType) -> None:
+    view, true = make_example(ideas)
+    first = true * np.random.default_rng(2).normal(1, 0.25, (len(true), 1)), np.full(true.shape, 12.0)
+    trial = ideas.EvolvedLook(ideas.Start(begin(ideas), declump.ShapePrior.load("default")))
+    evolved, std = trial.finish_first(first, view)
+    assert np.abs(evolved - true).mean() < 0.7 * np.abs(first[0] - true).mean()
+    np.testing.assert_array_equal(std, first[1])
+
+
+def test_images_that_teach_are_first_seen_by_a_network_that_does_not_know_them(ideas: ModuleType) -> None:
+    torch.manual_seed(0)
+    view, _ = make_example(ideas)
+    known, stranger = begin(ideas), begin(ideas)
+    prior, rng = declump.ShapePrior.load("default"), np.random.default_rng(0)
+    shown = ideas.EvolvedLook(ideas.Start(known, prior, {view: stranger})).draw_first(view, rng)
+    asked = ideas.look(stranger.network, view, lambda index: ideas.see(view, index))
+    evolved = ideas.EvolvedLook(ideas.Start(stranger, prior)).finish_first(asked, view)
+    np.testing.assert_allclose(shown[0], evolved[0])
