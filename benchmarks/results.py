@@ -23,7 +23,8 @@ from pages import ROOT, commit, replace_part
 
 MODELS = ROOT / "benchmarks" / "models"
 RAYS = [word for fold in "ab" for word in ("--rays", str(MODELS / f"rays-{fold}.onnx"))]
-FOUND = [word for fold in "ab" for word in ("--regions", str(MODELS / f"regions-{fold}.onnx"))] + RAYS
+JUDGED = [word for fold in "ab" for word in ("--judge", str(MODELS / f"judge-{fold}.onnx"))]
+FOUND = [word for fold in "ab" for word in ("--regions", str(MODELS / f"regions-{fold}.onnx"))] + RAYS + JUDGED
 SEEING = ("--methods", "joint,rays,lsf,mcl,mpw,cf,star")
 """Methods that look at the image, beside shapes alone."""
 

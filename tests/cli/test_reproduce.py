@@ -149,6 +149,7 @@ def test_two_stains_share_their_folds_and_have_tables_of_their_own(tmp_path: Pat
         (("folder", "--data", "data", "--regions", "true", "--regions", "a.onnx"), "given were true, a.onnx together"),
         (("folder", "--data", "data", "--regions", "a.onnx"), "there is no model a.onnx"),
         (("folder", "--data", "data", "--refined"), "these regions are the true ones"),
+        (("folder", "--data", "data", "--judge", "judge.onnx"), "give those models with --regions"),
         (("folder", "--data", "data", "--architecture", "paper"), "give it with '--regions train'"),
         (("folder", "--data", "data", "--folds", "9"), "use fewer folds or more images"),
         (("folder", "--data", "data", "--reference", "star2"), "none of the methods that are run"),

@@ -42,6 +42,16 @@ def test_models_test_what_they_did_not_see() -> None:
     assert plan_models(FRAMES, regions, rays[::-1]) == plan
 
 
+def test_a_judge_goes_with_the_region_model_that_holds_out_the_same_images() -> None:
+    regions, judges = ([MODELS / f"{kind}-{fold}.onnx" for fold in "ab"] for kind in ("regions", "judge"))
+    plan = plan_models(FRAMES, regions, [], judges=judges[::-1])
+    assert [(fold.regions, fold.judge) for fold in plan.folds] == list(zip(regions, judges, strict=True))
+    with pytest.raises(ValueError, match="needs a judge that holds out the same images"):
+        plan_models(FRAMES, regions[:1], [], judges=judges[1:])
+    with pytest.raises(ValueError, match="give region models, too"):
+        plan_models(FRAMES, [], [MODELS / "rays-a.onnx"], judges=judges)
+
+
 def test_with_ray_models_alone_regions_are_true() -> None:
     plan = plan_models(FRAMES, [], [MODELS / "rays-b.onnx"])
     assert plan.matching == "order"

@@ -21,12 +21,14 @@ from declump.research.examples import choose_clumps, draw_comparison
 from declump.research.images import Images, true_regions
 from declump.research.learning import Learning
 from declump.research.methods import ExperimentMethod, available_methods, complete_nuclei
+from declump.research.plan import Fold, Plan
 from declump.research.results import collect_results
 from declump.research.studies import choose_studies
-from declump.research.work import Work
+from declump.research.work import Work, _read_regions
 from declump.shapes.prior import ShapePrior
 from support.annotated_smears import annotated
 
+MODELS = Path(__file__).resolve().parents[2] / "benchmarks" / "models"
 SHAPE = Learning(rays=72)
 QUICK = ExperimentMethod("quick", "quick", replace(SETTINGS["joint"], steps=6), SHAPE)
 WHOLE = replace(QUICK, name="whole", title="whole", learning=replace(SHAPE, copies=True, reach=True))
@@ -90,6 +92,20 @@ def test_two_images_of_one_name_are_refused(known: list[AnnotatedImage], tmp_pat
         store_images([known[0], known[0]], tmp_path)
     with pytest.raises(ValueError, match="no annotated cell"):
         store_images([], tmp_path)
+
+
+def test_regions_come_back_as_a_judge_left_them(images: Images, known: list[AnnotatedImage], tmp_path: Path) -> None:
+    fold = Fold(1, (1, 2, 3), (0,), (0,), MODELS / "regions-a.onnx", judge=MODELS / "judge-a.onnx")
+    run = Run(images, Plan((fold,), "by hand", "models"), (QUICK,), tmp_path)
+    (task,) = run._region_tasks(run.plan)
+    Work(images)(task)
+    found = declump.find_regions(known[0].image, model=fold.regions, judge=fold.judge)
+    back = _read_regions(task.path)[0]
+    assert found.nucleus_probability is not None and found.nucleus_probability.size
+    for name in ("clump", "nuclei", "candidates", "nucleus_probability", "candidate_probability", "diameter"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(found, name))
+    by_rules = replace(run, plan=replace(run.plan, folds=(replace(fold, judge=None),)))
+    assert by_rules._region_tasks(by_rules.plan)[0].fingerprint != task.fingerprint
 
 
 def test_every_cell_has_a_nucleus_in_true_regions(known: list[AnnotatedImage]) -> None:

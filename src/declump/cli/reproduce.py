@@ -47,6 +47,10 @@ def reproduce(
     rays: Annotated[
         list[Path], typer.Option(help="Ray models with cards, for the method 'rays'; give it several times.")
     ] = [],  # noqa: B006
+    judge: Annotated[
+        list[Path],
+        typer.Option(help="Judges of nuclei with cards, for region models; without, nuclei are found by rules."),
+    ] = [],  # noqa: B006
     steps: Annotated[int, typer.Option(min=1, help="Batches of each training with '--regions train'.")] = 2000,
     architecture: Annotated[
         Literal["declump", "paper"],
@@ -96,6 +100,8 @@ def reproduce(
         declump.training.check_torch()
     elif architecture != "declump":
         raise ValueError("--architecture tells which network to train; give it with '--regions train'")
+    if judge and kind != "models":
+        raise ValueError("--judge tells which spots of region models are nuclei; give those models with --regions")
     if refined and kind == "true":
         raise ValueError("--refined cleans what a network found, and these regions are the true ones; give --regions")
     _check_folder(out, overwrite, resume)
@@ -105,12 +111,12 @@ def reproduce(
         try:
             with progress_bar("images read") as progress:
                 stored = declump.research.store_images(opened.images(), scratch, progress)
-            plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, folds, way, seed)
+            plan = _plan(stored, opened.groups(stored.names), kind, regions, rays, judge, folds, way, seed)
             every = (*chosen, *(method for one in studied for method in one.methods))
             run = declump.research.Run(stored, plan, every, out, steps, architecture, refined)
             command = _command(
-                dataset, methods, way, folds, regions, rays, steps, architecture, refined, study, reference, images,
-                cells, seed,
+                dataset, methods, way, folds, regions, rays, judge, steps, architecture, refined, study, reference,
+                images, cells, seed,
             )  # fmt: skip
             declump.research.write_record(run, opened, command)
             with say_when_interrupted(_go_on), progress_bar("parts") as progress:
@@ -153,6 +159,7 @@ def _plan(
     kind: Literal["true", "train", "models"],
     regions: list[str],
     rays: list[Path],
+    judges: list[Path],
     folds: int,
     way: Literal["paper", "conventional"],
     seed: int,
@@ -161,7 +168,7 @@ def _plan(
         raise ValueError("with '--regions train' ray models are trained, too; leave out --rays")
     if kind == "models" or rays:
         models = [Path(model) for model in regions] if kind == "models" else []
-        return declump.research.plan_models(stored.names, models, rays, groups)
+        return declump.research.plan_models(stored.names, models, rays, groups, judges=judges)
     return declump.research.plan_folds(
         len(stored), n_folds=folds, way=way, groups=groups, regions="train" if kind == "train" else "true", seed=seed
     )
@@ -188,9 +195,9 @@ def _clear(out: Path, overwrite: bool) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path], steps: int,
-             architecture: str, refined: bool, study: str | None, reference: str | None, images: int, cells: int,
-             seed: int) -> str:  # fmt: skip
+def _command(dataset: str, methods: str | None, way: str, folds: int, regions: list[str], rays: list[Path],
+             judges: list[Path], steps: int, architecture: str, refined: bool, study: str | None,
+             reference: str | None, images: int, cells: int, seed: int) -> str:  # fmt: skip
     """Give the command without what changes no result."""
     words = ["declump", "reproduce", dataset]
     words += ["--methods", methods] if methods is not None else []
@@ -198,6 +205,7 @@ def _command(dataset: str, methods: str | None, way: str, folds: int, regions: l
     words += ["--folds", str(folds)] if folds != 5 else []
     words += [word for model in regions if regions != ["true"] for word in ("--regions", Path(model).name)]
     words += [word for model in rays for word in ("--rays", model.name)]
+    words += [word for model in judges for word in ("--judge", model.name)]
     words += ["--steps", str(steps)] if regions == ["train"] else []
     words += ["--architecture", architecture] if architecture != "declump" else []
     words += ["--refined"] if refined else []

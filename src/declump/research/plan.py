@@ -27,7 +27,7 @@ class Fold:
         Which images teach, and which are tested.
     own : tuple of int
         Images that, over all folds, are in exactly one fold: what learns nothing is run on these.
-    regions, rays : Path, optional
+    regions, rays, judge : Path, optional
         Networks that saw none of the tested images.
     """
 
@@ -37,6 +37,7 @@ class Fold:
     own: tuple[int, ...]
     regions: Path | None = None
     rays: Path | None = None
+    judge: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,12 @@ def plan_folds(
 
 
 def plan_models(
-    names: Sequence[str], regions: Sequence[Path], rays: Sequence[Path], groups: Sequence[int] | None = None
+    names: Sequence[str],
+    regions: Sequence[Path],
+    rays: Sequence[Path],
+    groups: Sequence[int] | None = None,
+    *,
+    judges: Sequence[Path] = (),
 ) -> Plan:
     """Test each image with models that did not see it, and learn the prior from the others.
 
@@ -114,6 +120,8 @@ def plan_models(
         are true.
     groups : sequence of int, optional
         Images with the same number show the same cells: one counts as seen if any of them was.
+    judges : sequence of Path
+        Models of ``declump train judge``, to go with the region models; without any, nuclei are found by rules.
 
     Returns
     -------
@@ -122,24 +130,32 @@ def plan_models(
     Raises
     ------
     ValueError
-        If a model does not tell what was held out, none of the images was, or no ray model fits a region model.
+        If a model does not tell what was held out, none of the images was, no ray model or judge fits a region model,
+        or there are judges and no region models.
     """
-    leading, following = (regions, rays) if regions else (rays, ())
-    unseen = {path: _find_unseen(path, names, groups) for path in (*regions, *rays)}
+    if judges and not regions:
+        raise ValueError("a judge tells which spots that a region model finds are nuclei; give region models, too")
+    leading = regions or rays
+    unseen = {path: _find_unseen(path, names, groups) for path in (*regions, *rays, *judges)}
+
+    def find_partner(path: Path, others: Sequence[Path], kind: str) -> Path | None:
+        if not others:
+            return None
+        partner = next((other for other in others if unseen[path] <= unseen[other]), None)
+        if partner is None:
+            raise ValueError(f"{path} needs a {kind} that holds out the same images; none of those given does")
+        return partner
+
     made: list[Fold] = []
     taken: set[int] = set()
     for path in leading:
-        partner = None
-        if following:
-            partner = next((other for other in following if unseen[path] <= unseen[other]), None)
-            if partner is None:
-                raise ValueError(f"{path} needs a ray model that holds out the same images; none of those given does")
         test = tuple(sorted(unseen[path] - taken))
         taken |= unseen[path]
         train = tuple(index for index in range(len(names)) if index not in unseen[path])
         if test and train:
-            chosen = (path, partner) if regions else (None, path)
-            made.append(Fold(len(made) + 1, train, test, test, *chosen))
+            proposing = find_partner(path, rays, "ray model") if regions else path
+            judge = find_partner(path, judges, "judge")
+            made.append(Fold(len(made) + 1, train, test, test, path if regions else None, proposing, judge))
     if not made:
         raise ValueError("the models have seen every image of this data, or none of it, so that nothing can be tested")
     way = f"images that the models did not see, {sum(len(fold.test) for fold in made)} of {len(names)}"

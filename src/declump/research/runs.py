@@ -224,7 +224,9 @@ class Run:
 
     def _regions_fingerprint(self, fold: Fold) -> str:
         assert fold.regions is not None
-        return fingerprint(["regions", __version__, _digest(fold.regions), self.refined, self._contents(fold.test)])
+        origin = ["regions", __version__, _digest(fold.regions), self.refined, self._contents(fold.test)]
+        origin += [_digest(fold.judge)] if fold.judge is not None else []
+        return fingerprint(origin)
 
     def _origin(self, fold: Fold) -> list[Any]:
         return [__version__, self._contents(fold.train)]

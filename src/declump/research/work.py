@@ -25,6 +25,9 @@ from declump.research.plan import Fold
 from declump.research.storage import read_arrays, write_arrays
 from declump.shapes.prior import ShapePrior
 
+_KEPT = ("candidates", "nucleus_probability", "candidate_probability", "diameter")
+"""What is kept of found regions beside clump and nuclei, where it is known."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -119,11 +122,12 @@ class Work:
         assert task.fold.regions is not None
         arrays: dict[str, Any] = {}
         for index in task.images:
-            # By rules: the judge that ships has seen the images of public data sets.
+            # By rules where no judge is given: the one that ships has seen the images of public data sets.
             image, model = self.images.load(index).image, task.fold.regions
-            found = find_regions(image, model=model, refined=task.refined, judge="none")
+            found = find_regions(image, model=model, refined=task.refined, judge=task.fold.judge or "none")
             arrays |= {f"clump{index}": np.packbits(found.clump, axis=1), f"nuclei{index}": found.nuclei}
-            arrays |= {} if found.candidates is None else {f"candidates{index}": found.candidates}
+            kept = {name: getattr(found, name) for name in _KEPT}
+            arrays |= {f"{name}{index}": np.asarray(value) for name, value in kept.items() if value is not None}
         write_arrays(task.path, arrays, {"fingerprint": task.fingerprint})
 
     def _segment(self, task: Task) -> None:
@@ -184,5 +188,7 @@ def _read_regions(path: Path) -> Mapping[int, Regions]:
         if name.startswith("nuclei"):
             index, nuclei = int(name.removeprefix("nuclei")), arrays[name]
             clump = np.unpackbits(arrays[f"clump{index}"], axis=1, count=nuclei.shape[1]).astype(np.bool_)
-            result[index] = Regions(clump, nuclei, candidates=arrays.get(f"candidates{index}"))
+            kept: dict[str, Any] = {name: arrays[f"{name}{index}"] for name in _KEPT if f"{name}{index}" in arrays}
+            kept |= {"diameter": kept["diameter"].item()} if "diameter" in kept else {}
+            result[index] = Regions(clump, nuclei, **kept)
     return result
