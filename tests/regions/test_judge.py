@@ -5,7 +5,7 @@ import pytest
 
 import declump
 from declump import simulate
-from declump.regions import Regions, find_regions
+from declump.regions import Regions, find_regions, judge
 from declump.regions.judge import (
     CHANNELS,
     WINDOW,
@@ -115,3 +115,22 @@ def test_the_judge_sees_the_same_of_a_mirrored_image() -> None:
     other = SpotWindows(mirrored).sample(np.array([115.5, side - 1 - 126.5]), 1, SpotView())
     assert np.abs(seen - other).max() > 0.5
     np.testing.assert_allclose(turn_window(other), turn_window(seen), atol=1e-4)
+
+
+def test_a_doubtful_spot_is_looked_at_in_all_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = judge.open_judge("default")
+    window = np.random.default_rng(4).random((CHANNELS, WINDOW, WINDOW), dtype=np.float32)
+    said = np.array([model.run(way.see(window))[0] for way in judge.WAYS], np.float64)
+    assert len(np.unique(said)) == 8, "every way is another"
+    monkeypatch.setattr(judge, "DOUBTFUL", 0.0)
+    mean = judge._ask(model, window)
+    assert np.log(mean / (1 - mean)) == pytest.approx(np.log(said / (1 - said)).mean(), rel=1e-5)
+    for way in judge.WAYS:
+        assert judge._ask(model, way.see(window)) == pytest.approx(mean, rel=1e-5), "which is first does not matter"
+    monkeypatch.setattr(judge, "DOUBTFUL", 0.5)
+    assert judge._ask(model, window) == said[0], "a sure one is looked at once"
+
+
+def test_doubt_is_symmetric_and_ends_at_its_limit() -> None:
+    sure, doubtful = np.array([0.0, 0.1, 0.9, 1.0]), np.array([0.11, 0.5, 0.89])
+    assert not judge.is_doubtful(sure).any() and judge.is_doubtful(doubtful).all()

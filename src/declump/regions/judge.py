@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,10 @@ _FAR = [0, 1, 2, 4]
 _FAR_LUMINANCE = 5
 _BEYOND = np.array([1.0, 0, 0, 0])
 """Beyond the image there is background."""
+WAYS = tuple(Orientation(*way) for way in product((False, True), repeat=3))
+"""All ways to turn and mirror a window, as it is first."""
+DOUBTFUL = 0.1
+"""A spot is looked at in all ways unless at first sight it is a nucleus, or none, with less than this doubt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +157,22 @@ def judge_spots(around: SpotPlanes, model: Model, diameter: float = NUCLEUS_DIAM
     step = diameter / model.nucleus_diameter
     windows, view = SpotWindows(around, step), SpotView(step)
     places = seeds_from_labels(around.spots)
-    said = [model.run(turn_window(windows.sample(place, index + 1, view)))[0] for index, place in enumerate(places)]
+    said = [_ask(model, turn_window(windows.sample(place, index + 1, view))) for index, place in enumerate(places)]
     return np.array(said, np.float32)
+
+
+def _ask(model: Model, window: Floats) -> float:
+    """Probability by a window (9, W, W); where it is doubtful, by the mean log odds of all ways to look at it."""
+    first = np.float64(model.run(window)[0])
+    if not is_doubtful(first):
+        return float(first)
+    said = np.array([first, *(model.run(way.see(window))[0] for way in WAYS[1:])]).clip(1e-6, 1 - 1e-6)
+    return float(1 / (1 + np.exp(-np.mean(np.log(said / (1 - said))))))
+
+
+def is_doubtful(probability: Doubles | np.float64) -> NDArray[np.bool_]:
+    """Tell for which probabilities at first sight a spot is looked at in all ways."""
+    return np.asarray((probability > DOUBTFUL) & (probability < 1 - DOUBTFUL))
 
 
 def turn_window(window: Floats) -> Floats:

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
-from declump.regions.judge import SpotView, turn_window
+from declump.regions.judge import WAYS, SpotView, is_doubtful, turn_window
 from declump.training.judge.batches import JudgeViews, draw_batch
 from declump.training.judge.network import JudgeNetwork
 from declump.training.loop import Lesson
@@ -52,9 +52,19 @@ def predict(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> tuple[NDAr
         places, view = views.example.places, SpotView(views.example.step)
         if len(places):
             seen = [turn_window(views.windows.sample(place, index + 1, view)) for index, place in enumerate(places)]
-            scores.append(network(torch.from_numpy(np.stack(seen))).numpy().astype(np.float64))
+            scores.append(_score(network, seen))
+            doubtful = np.flatnonzero(is_doubtful(1 / (1 + np.exp(-scores[-1]))))
+            if doubtful.size:
+                ways = [_score(network, [way.see(seen[index]) for index in doubtful]) for way in WAYS]
+                scores[-1][doubtful] = np.mean(ways, axis=0)
             nucleus.append(views.example.nucleus)
     return np.concatenate(scores), np.concatenate(nucleus)
+
+
+def _score(network: JudgeNetwork, windows: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Scores (S,) of windows (9, W, W)."""
+    scores: NDArray[np.float64] = network(torch.from_numpy(np.stack(windows))).numpy().astype(np.float64)
+    return scores
 
 
 def calibrate(scores: NDArray[np.float64], nucleus: NDArray[np.bool_]) -> tuple[float, float]:
