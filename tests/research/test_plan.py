@@ -69,6 +69,13 @@ def test_models_that_cannot_be_used_fairly_are_refused(tmp_path: Path) -> None:
         plan_models(FRAMES, [SHIPPED], [])
     with pytest.raises(ValueError, match="needs a ray model that holds out the same images"):
         plan_models(FRAMES, [MODELS / "regions-a.onnx"], [MODELS / "rays-b.onnx"])
+    a = {kind: MODELS / f"{kind}-a.onnx" for kind in ("regions", "rays", "judge")}
+    with pytest.raises(ValueError, match="is not a region model"):
+        plan_models(FRAMES, [a["rays"]], [])
+    with pytest.raises(ValueError, match="is not a ray model"):
+        plan_models(FRAMES, [a["regions"]], [a["judge"]])
+    with pytest.raises(ValueError, match="is not a judge of nuclei"):
+        plan_models(FRAMES, [a["regions"]], [], judges=[a["regions"]])
     with pytest.raises(ValueError, match="have seen every image"):
         plan_models(["frame007"], [MODELS / "regions-a.onnx"], [])
     with pytest.raises(FileNotFoundError, match="there is no model"):

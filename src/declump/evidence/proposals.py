@@ -88,9 +88,7 @@ class RayProposer:
         return next(self._sample(regions, np.array([cell]), view))
 
     def _open(self, regions: Regions) -> tuple[Model, View]:
-        model = open_model(model_path(self.model, SHIPPED), "ray model")
-        layout = WindowLayout.from_card(model.card)
-        model.check_input(CHANNELS, layout.angles, layout.depths)
+        model, layout = open_ray_model(self.model)
         return model, layout.view(self._find_diameter(regions, layout))
 
     def _sample(self, regions: Regions, cells: NDArray[np.int64], view: View) -> Iterator[Floats]:
@@ -102,8 +100,7 @@ class RayProposer:
 
     def find_diameter(self, regions: Regions) -> float:
         """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
-        model = open_model(model_path(self.model, SHIPPED), "ray model")
-        return self._find_diameter(regions, WindowLayout.from_card(model.card))
+        return self._find_diameter(regions, open_ray_model(self.model)[1])
 
     def _find_diameter(self, regions: Regions, layout: WindowLayout) -> float:
         known = regions.diameter if self.diameter is None else self.diameter
@@ -131,10 +128,17 @@ class RayProposer:
         return self._answers[key]
 
 
+def open_ray_model(model: str | Path) -> tuple[Model, WindowLayout]:
+    """Open ``"default"``, the ray network that ships with declump, or an ONNX file of ``declump train rays``."""
+    opened = open_model(model_path(model, SHIPPED), "ray model")
+    layout = WindowLayout.from_card(opened.card)
+    opened.check_input(CHANNELS, layout.angles, layout.depths)
+    return opened, layout
+
+
 def find_reach(model: str | Path, diameter: float) -> int:
     """Tell how many pixels round a seed the ray network sees, where nuclei have a diameter in pixels."""
-    card = open_model(model_path(model, SHIPPED), "ray model").card
-    view = WindowLayout.from_card(card).view(diameter)
+    view = open_ray_model(model)[1].view(diameter)
     return math.ceil(view.step * (view.depths + SMOOTHED)) + 1
 
 

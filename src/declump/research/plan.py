@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,7 +10,10 @@ from typing import Literal
 import numpy as np
 
 from declump.evaluation import folds
+from declump.evidence.proposals import open_ray_model
 from declump.models import read_card
+from declump.regions.inference import open_region_model
+from declump.regions.judge import open_judge
 
 Way = Literal["paper", "conventional"]
 
@@ -130,13 +133,18 @@ def plan_models(
     Raises
     ------
     ValueError
-        If a model does not tell what was held out, none of the images was, no ray model or judge fits a region model,
-        or there are judges and no region models.
+        If a model is of another kind, or does not tell what was held out, none of the images was, no ray model or judge
+        fits a region model, or there are judges and no region models.
     """
     if judges and not regions:
         raise ValueError("a judge tells which spots that a region model finds are nuclei; give region models, too")
     leading = regions or rays
     unseen = {path: _find_unseen(path, names, groups) for path in (*regions, *rays, *judges)}
+    openers: list[tuple[Sequence[Path], Callable[[Path], object]]]
+    openers = [(regions, open_region_model), (rays, open_ray_model), (judges, open_judge)]
+    for paths, open_one in openers:
+        for path in paths:
+            open_one(path)  # a model of another kind is refused before a run of hours begins
 
     def find_partner(path: Path, others: Sequence[Path], kind: str) -> Path | None:
         if not others:
