@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.evolution.claims import keep_claimed
 from declump.evolution.settings import SETTINGS, Settings
 from declump.evolution.snapping import snap_to_boundary
 from declump.evolution.terms.discrepancy import count_discrepancy
@@ -157,9 +158,21 @@ def evolve_one(
     """Outlines (n, K) of the n cells of a clump, and how it was explained."""
     if not clump.cells.size:
         return np.empty((0, prior.rays)), ClumpRecord(clump.size, (clump.size,), "no seed")
-    evolution = evolve_at_resolution(clump, prior, settings, scale, evidence, solver)
-    evolution = snap_evolution(clump, evolution, settings, scale * prior.mean.mean())
+    size = scale * prior.mean.mean()
+    claimed = keep_claimed(clump, evidence, settings, size, prior.rays)
+    evolution = evolve_at_resolution(claimed, prior, settings, scale, evidence, solver)
+    evolution = snap_evolution(claimed, evolution, settings, size)
+    evolution = count_unclaimed(clump, claimed, evolution)
     return evolution.radii, ClumpRecord(clump.size, evolution.history, evolution.stopped)
+
+
+def count_unclaimed(clump: Clump, claimed: Clump, evolution: Evolution) -> Evolution:
+    """Count what no cell of a clump claims as unexplained; outlines that reach into it are heeded at the end alone."""
+    if claimed is clump:
+        return evolution
+    beyond = clump.size - claimed.size
+    left = count_discrepancy(clump.with_room(clump.reach_beyond(evolution.radii)), evolution.radii)
+    return replace(evolution, history=(*(value + beyond for value in evolution.history[:-1]), left))
 
 
 def _find_unchanged(

@@ -30,6 +30,9 @@ class Settings:
         standard deviation off its proposal, in units of the area of a disc with the mean radius.
     ray_floor : float
         Standard deviation that is added, in quadrature, to that of every proposed radius.
+    claim : float
+        What no cell of a clump reaches within so many standard deviations of its proposed outline is left unexplained:
+        it belongs to a cell that is not known (:mod:`declump.evolution.claims`). Infinite to explain all of a clump.
     layer_weight : float
         Weight of a pixel of the proposed number of layers where that is certain, in units of one of the clump.
     robustness : float
@@ -60,6 +63,7 @@ class Settings:
     reach_weight: float
     ray_weight: float
     ray_floor: float
+    claim: float
     layer_weight: float
     robustness: float
     start_scales: float
@@ -80,6 +84,7 @@ SETTINGS = {
         reach_weight=0.002,
         ray_weight=0.03,
         ray_floor=0.06,
+        claim=1.0,
         layer_weight=0.2,
         robustness=3.0,
         start_scales=0.1,
@@ -98,6 +103,7 @@ SETTINGS = {
         reach_weight=0.0,
         ray_weight=0.0,
         ray_floor=0.0,
+        claim=np.inf,
         layer_weight=0.0,
         robustness=np.inf,
         start_scales=np.inf,

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from declump.drawing import pen
 from declump.drawing.display import to_display
 from declump.drawing.palette import COLOURS
-from declump.evolution.evolve import ROOM, estimate_scale, find_prior, find_settings, snap_evolution
+from declump.evolution.claims import keep_claimed
+from declump.evolution.evolve import ROOM, count_unclaimed, estimate_scale, find_prior, find_settings, snap_evolution
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import evolve_clump
 from declump.pictures.colouring import category_colours
@@ -85,20 +86,22 @@ def record_growth(
     settings = find_settings(setting)
     prior = find_prior(prior, settings)
     scale = estimate_scale(found, prior)
-    chosen = chosen.with_room(int(ROOM * scale * prior.mean.mean()))
+    size = float(scale * prior.mean.mean())
+    chosen = chosen.with_room(int(ROOM * size))
+    claimed = keep_claimed(chosen, evidence, settings, size, prior.rays)
     steps: list[NDArray[np.float64]] = []
     evolution = evolve_clump(
-        chosen,
+        claimed,
         prior,
         settings,
         scale=scale,
-        evidence=None if evidence is None else evidence.restrict(chosen),
+        evidence=None if evidence is None else evidence.restrict(claimed),
         on_step=lambda radii: steps.append(radii.copy()),
     )
-    last = snap_evolution(chosen, evolution, settings, scale * prior.mean.mean())
+    last = snap_evolution(claimed, evolution, settings, size)
     if len(last.history) > len(evolution.history):
         steps.append(last.radii)
-    return Growth(chosen, np.array(steps), last.history)
+    return Growth(chosen, np.array(steps), count_unclaimed(chosen, claimed, last).history)
 
 
 def growth_strip(

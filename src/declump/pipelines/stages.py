@@ -112,8 +112,7 @@ class Stages:
         found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
             self.begin("missing cells")
-            known = known.add_unknown(len(seeds) - len(result))
-            result = self._evolve(found, seeds, known, earlier=result)
+            result = self._evolve(found, seeds, self._hear_of_missing(found, seeds, known), earlier=result)
         return replace(
             result,
             nuclei=found.nuclei,
@@ -149,6 +148,13 @@ class Stages:
                 found = find_missing_nuclei(result, found, min_nucleus=self.options.min_nucleus, cell_area=usual)
                 seeds = found.seeds
         return found, seeds, known, result
+
+    def _hear_of_missing(self, found: Regions, seeds: NDArray[np.float64], known: Evidence) -> Evidence:
+        """Evidence of all seeds, after some were found to be missing: of a seed without a nucleus nothing is known."""
+        if isinstance(self.method.evidence, str) and len(seeds) == len(found.seeds):
+            return collect_evidence(found, self.method.evidence, self.proposer) or known
+        assert known.radii is not None
+        return known.add_unknown(len(seeds) - len(known.radii))
 
     def _evolve(
         self,
