@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from declump.evidence import Evidence
 from declump.evidence.candidates import confirm_candidates
 from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer
+from declump.evolution.settings import SETTINGS, Settings
 from declump.models import read_card
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions, find_regions
@@ -60,9 +61,13 @@ class Case:
         return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei, self.found.layers, self.found.layers_std)
 
 
-def evolve_case(case: Case, regions: Regions, kind: str) -> Segmentation:
+EXPLAIN_ALL = replace(SETTINGS["joint"], claim=np.inf)
+"""Cells grow over all of their clump, whatever their proposals reach."""
+
+
+def evolve_case(case: Case, regions: Regions, kind: str, setting: str | Settings = "joint") -> Segmentation:
     evidence = collect_evidence(regions, kind, case.proposer)
-    return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
+    return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior, setting=setting)
 
 
 def propose_outlines(case: Case, regions: Regions) -> Segmentation:
@@ -117,9 +122,9 @@ def with_candidates(case: Case) -> Segmentation:
     return evolve_case(case, confirm_candidates(case.found, case.proposer), "rays")
 
 
-def with_missing_seeds(case: Case) -> Segmentation:
+def with_missing_seeds(case: Case, setting: str | Settings = "joint") -> Segmentation:
     """As `declump.segment` does it."""
-    return declump.segment(case.image.image, regions=case.found, rays=case.rays, prior=case.prior)
+    return declump.segment(case.image.image, regions=case.found, rays=case.rays, prior=case.prior, setting=setting)
 
 
 SHAPE_ONLY, WITH_RAYS = "true regions, `clump` (shape only)", "true regions, `rays`"
@@ -130,6 +135,7 @@ WAYS: tuple[Way, ...] = (
     ("true regions, `layers`", True, lambda case: evolve_case(case, case.true, "layers")),
     ("true regions, ray proposals alone, no evolution", True, lambda case: propose_outlines(case, case.true)),
     (WITH_RAYS, True, lambda case: evolve_case(case, case.true, "rays")),
+    (f"{WITH_RAYS}, all of the clump explained", True, lambda case: evolve_case(case, case.true, "rays", EXPLAIN_ALL)),
     ("true regions, `rays+layers`", True, lambda case: evolve_case(case, case.true, "rays+layers")),
     ("true regions, true layers", True, lambda case: with_true_layers(case, case.true)),
     ("true regions, true rays", True, lambda case: with_true_rays(case, case.true)),
@@ -137,6 +143,11 @@ WAYS: tuple[Way, ...] = (
         "found clump, true nuclei, `rays`",
         True,
         lambda case: evolve_case(case, case.mix(case.found, case.true), "rays"),
+    ),
+    (
+        "found clump, true nuclei, `rays`, all of the clump explained",
+        True,
+        lambda case: evolve_case(case, case.mix(case.found, case.true), "rays", EXPLAIN_ALL),
     ),
     (
         "true clump, found nuclei, `rays`",
@@ -155,6 +166,7 @@ WAYS: tuple[Way, ...] = (
     ),
     ("end to end, `rays`, candidates borne out", False, with_candidates),
     (DEFAULT, False, with_missing_seeds),
+    (f"{DEFAULT}, all of the clump explained", False, lambda case: with_missing_seeds(case, EXPLAIN_ALL)),
     ("end to end, `rays+layers`", False, lambda case: evolve_case(case, case.found, "rays+layers")),
 )
 HEADER = (

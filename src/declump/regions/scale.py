@@ -30,6 +30,9 @@ DOUBTED, REFUTED = 1.3, 1.8
 """A scale found so is taken as it is if it differs by more than the second factor from the first guess, and not at all
 if by less than the first: nuclei of one size do not all look alike. Between the two the scale taken goes from one to
 the other, so that an image that is hardly another has hardly another scale."""
+LARGER = 1.08
+"""How much larger an image is looked at than a scale that is taken so asks for: what is seen too large is told better
+than what is seen too small."""
 ENOUGH_NUCLEI = 5
 """Fewer nuclei than this say nothing about the scale."""
 SOME_NUCLEI = 3
@@ -115,10 +118,9 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
 def _trust(change: float) -> float:
     """Change of the first guess that is taken, of the one that was found."""
     lowest, highest = np.log(DOUBTED), np.log(REFUTED)
-    size = abs(np.log(change))
-    if size >= highest:
-        return change
-    return float(np.exp(np.sign(np.log(change)) * highest * max(size - lowest, 0) / (highest - lowest)))
+    found = np.log(change)
+    trusted = float(np.clip((abs(found) - lowest) / (highest - lowest), 0, 1))
+    return float(np.exp(trusted * (np.sign(found) * max(abs(found), highest) + np.log(LARGER))))
 
 
 def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> tuple[float, Maps]:
