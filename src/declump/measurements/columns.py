@@ -184,5 +184,6 @@ IMAGE_COLUMNS = (
     Column("others", "count", "spots that were judged to be no nuclei; not known where no judge looked"),
     Column("leukocytes", "count", "those of them that are much darker than what surrounds them, as leukocytes are"),
     Column("focus", "ratio", "fine detail over detail twice as coarse, where the image is dark: 0.66 or more is sharp"),
-    Column("quality", "word", "good, empty, blurred, inflamed, or not a smear"),
+    Column("shadow_share", "0 to 1", "share of the image in a shadow so dark that no cells are looked for in it"),
+    Column("quality", "word", "good, empty, blurred, inflamed, not a smear, or shaded"),
 )

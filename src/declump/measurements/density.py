@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.measurements.cover import Cover
-from declump.records.statistics import Exposure
-from declump.regions.channels import to_channels
+from declump.regions.channels import ImageChannels
 
 Floats = NDArray[np.float64]
 
@@ -16,7 +15,7 @@ DARKEST = 1e-3
 
 
 def optical_densities(
-    covered: Cover, nuclei: NDArray[np.int32] | None, image: ArrayLike | None, exposure: Exposure | None = None
+    covered: Cover, nuclei: NDArray[np.int32] | None, picture: ImageChannels | None
 ) -> tuple[Floats, Floats, Floats]:
     """Mean optical density of cells, their cytoplasm and their nuclei, outside overlaps.
 
@@ -29,9 +28,7 @@ def optical_densities(
         The pixels of N cells.
     nuclei : (H, W) int32 or None
         Number of the cell, from 1, at the pixels of its nucleus. Without it cytoplasm and nucleus are not told apart.
-    image : (H, W), (H, W, 3), (H, W, 4) or None
-    exposure : Exposure, optional
-        Background and polarity; by default as they are found in the image.
+    picture : ImageChannels or None
 
     Returns
     -------
@@ -44,14 +41,14 @@ def optical_densities(
         If the image has another size than the segmentation.
     """
     cell, cytoplasm, nucleus = np.full((3, len(covered.crops)), np.nan)
-    if image is None:
+    if picture is None:
         return cell, cytoplasm, nucleus
-    if np.shape(image)[:2] != covered.layers.shape:
+    if picture.shape != covered.layers.shape:
         raise ValueError(
-            f"the image is {np.shape(image)[:2]} pixels, the segmentation is of one of {covered.layers.shape}: "
+            f"the image is {picture.shape} pixels, the segmentation is of one of {covered.layers.shape}: "
             "give the image that was segmented"
         )
-    luminance = to_channels(image, exposure)[0]
+    luminance = picture.channels[0]
     for index, crop in enumerate(covered.crops):
         box, alone = crop.box, crop.mask & (covered.layers[crop.box] == 1)
         density = -np.log10(np.maximum(luminance[box], DARKEST), dtype=np.float64)

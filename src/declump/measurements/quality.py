@@ -1,4 +1,4 @@
-"""Whether an image is one that the method can judge: sharp, with cells, not covered by leukocytes."""
+"""Whether an image is one that the method can judge: sharp, lit, with cells, not covered by leukocytes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from declump.models import NUCLEUS_DIAMETER
-from declump.records.statistics import Exposure
-from declump.regions.channels import to_channels
+from declump.regions.channels import ImageChannels
 
 DARKER = 0.92
 """Only what is darker than this share of the background is looked at: the background itself has no detail."""
@@ -24,26 +22,28 @@ ENOUGH = 10
 MIN_CONFIDENCE = 0.38
 """An image whose cells have less mean confidence than this is none of a smear, or beyond the method."""
 
+MANY_SHADED = 0.05
+"""Share of an image in a shadow from which that is told."""
+
 GOOD = "good"
 VERDICTS = {
     "empty": "no cell was found in it",
     "blurred": "it is out of focus, so that outlines and nuclei are uncertain",
     "inflamed": "leukocytes outnumber the cells by far, so that many cells are covered and counts are uncertain",
+    "shaded": "a shadow lies on it, and no cells were looked for where it is dark",
     "not a smear": "its cells look like none that declump knows; results are not to be trusted",
 }
 """What may be wrong with an image, with a sentence for people."""
 
 
-def measure_focus(image: ArrayLike | None, diameter: float, exposure: Exposure | None = None) -> float:
+def measure_focus(picture: ImageChannels | None, diameter: float) -> float:
     """How much fine detail an image has, relative to twice as coarse detail, where it is dark.
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4), optional
+    picture : ImageChannels, optional
     diameter : float
         Usual diameter of a nucleus in pixels; NaN stands for that of the training images.
-    exposure : Exposure, optional
-        Background and polarity; by default as they are found in the image.
 
     Returns
     -------
@@ -51,9 +51,9 @@ def measure_focus(image: ArrayLike | None, diameter: float, exposure: Exposure |
         Standard deviation of what lies between Gaussians of 1 and 2 pixels over that between 2 and 4, where nuclei are
         22 pixels wide; NaN without an image, or where nothing is dark.
     """
-    if image is None:
+    if picture is None:
         return float("nan")
-    luminance = to_channels(image, exposure)[0]
+    luminance = picture.channels[0]
     dark = luminance < DARKER
     width = (NUCLEUS_DIAMETER if not np.isfinite(diameter) else diameter) / NUCLEUS_DIAMETER
     fine, middle, coarse = (ndimage.gaussian_filter(luminance, width * size) for size in (1, 2, 4))
@@ -72,4 +72,6 @@ def judge_quality(summary: Mapping[str, Any]) -> str:
         return "inflamed"
     if cells >= ENOUGH and summary["mean_confidence"] < MIN_CONFIDENCE:
         return "not a smear"
+    if summary["shadow_share"] >= MANY_SHADED:
+        return "shaded"
     return GOOD

@@ -24,6 +24,7 @@ from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
 from declump.records.segmentation import Segmentation
 from declump.records.statistics import ImageStatistics
+from declump.regions.channels import ImageChannels
 from declump.shapes.prior import ShapePrior
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def measure(
         )
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
     usual = None if statistics is None else statistics.cell_area
-    image = None if image is None else to_pixels(image)
+    exposure = None if statistics is None else statistics.exposure
+    picture = None if image is None else ImageChannels(to_pixels(image), exposure)
     covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
     cells = {
         **_places(segmentation, outlines, usual),
@@ -128,8 +130,7 @@ def measure(
         **_nuclei(segmentation, covered, outlines),
         **_shapes(segmentation, prior, usual),
     }
-    exposure = None if statistics is None else statistics.exposure
-    densities = optical_densities(covered, segmentation.nuclei, image, exposure)
+    densities = optical_densities(covered, segmentation.nuclei, picture)
     for part, density in zip(("cell", "cytoplasm", "nucleus"), densities, strict=True):
         cells[f"{part}_optical_density"] = density
     probability = Confidence.load("default").probability(confidence_features(cells))
@@ -140,7 +141,8 @@ def measure(
     summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
     diameters = cells["nucleus_equivalent_diameter_px"]
     known = diameters[np.isfinite(diameters)]
-    summary["focus"] = measure_focus(image, float(np.median(known)) if known.size else np.nan, exposure)
+    summary["focus"] = measure_focus(picture, float(np.median(known)) if known.size else np.nan)
+    summary["shadow_share"] = np.nan if picture is None else picture.shadow_share
     summary["quality"] = judge_quality(summary)
     return Measurements(
         arrange_columns(cells, CELL_COLUMNS, pixel_size),

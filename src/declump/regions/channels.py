@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.records.statistics import Exposure
+from declump.regions.light import find_light
 
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 BACKGROUND_PERCENTILE = 95.0
 """The background is bright: this percentile of the luminance stands for it, and is set to 1."""
+
+BACKGROUND = (1, 0, 0)
+"""Channels of the background."""
 
 FLAT = 0.02
 """An image whose luminance varies by less than this share of its background shows nothing."""
@@ -30,7 +34,7 @@ class ImageChannels:
     pixels : (H, W), (H, W, 3) or (H, W, 4)
         The image as it was given.
     exposure : Exposure, optional
-        Background and polarity; by default as they are found in the image.
+        Background and polarity; by default as they are found in the image, and with them how evenly it is lit.
     """
 
     pixels: NDArray[Any]
@@ -41,10 +45,26 @@ class ImageChannels:
         if isinstance(self.pixels, np.ma.MaskedArray):
             raise ValueError("the image is a masked array, whose mask is not heeded; give image.filled(value)")
 
-    @cached_property
+    @property
     def channels(self) -> NDArray[np.float32]:
         """Luminance and two chrominances (3, H, W): see :func:`to_channels`."""
-        return to_channels(self.pixels, self.exposure)
+        return self._seen[0]
+
+    @property
+    def shadow_share(self) -> float:
+        """Share of the image in a shadow that is too dark to be looked at."""
+        return self._seen[1]
+
+    @cached_property
+    def _seen(self) -> tuple[NDArray[np.float32], float]:
+        channels = _expose(self.pixels, self.exposure)
+        light = None if self.exposure is not None else find_light(channels[0])
+        if light is None:
+            return channels, 0.0
+        channels /= light.share
+        channels /= np.float32(max(np.percentile(channels[0][~light.unlit], BACKGROUND_PERCENTILE), 1e-6))
+        channels[:, light.unlit] = np.array(BACKGROUND, np.float32)[:, None]
+        return channels, light.shadow_share
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,13 +80,20 @@ def to_channels(image: ArrayLike, exposure: Exposure | None = None) -> NDArray[n
     image : (H, W), (H, W, 3) or (H, W, 4)
         uint8, uint16, bool or float; alpha is ignored. An image with a dark background is turned round.
     exposure : Exposure, optional
-        Background and polarity; by default as they are found in the image.
+        Background and polarity; by default as they are found in the image, and with them how evenly it is lit.
 
     Returns
     -------
     (3, H, W) float32
-        Y, B - Y and R - Y, each divided by the luminance of the background; the chrominances of a grey image are 0.
+        Y, B - Y and R - Y, each divided by the luminance of the background, and by the light that falls on it where
+        that is uneven (:mod:`declump.regions.light`): what is not lit at all is background. The chrominances of a grey
+        image are 0.
     """
+    return ImageChannels(np.asarray(image), exposure).channels
+
+
+def _expose(image: ArrayLike, exposure: Exposure | None) -> NDArray[np.float32]:
+    """Luminance and two chrominances (3, H, W) relative to the background, as they are lit."""
     luminance, blue, red = split_colour(image)
     found = find_exposure(luminance) if exposure is None else exposure
     if found.turned is not None:
@@ -118,9 +145,12 @@ def is_flat(channels: NDArray[np.float32]) -> bool:
 
 
 def has_dark_background(luminance: NDArray[np.float32]) -> bool:
-    """Whether the commonest luminance is among the darkest, as in a dark-field or inverted image."""
-    low, high = np.percentile(luminance, (0.5, 99.5))
-    if high <= low:
+    """Whether the commonest luminance is among the darkest, as in a dark-field or inverted image.
+
+    What is black round a field of view may be commonest, too, but then most of the image is bright.
+    """
+    low, middle, high = np.percentile(luminance, (0.5, 50, 99.5))
+    if high <= low or middle > (low + high) / 2:
         return False
     counts, _ = np.histogram(luminance, bins=32, range=(float(low), float(high)))
     return bool(counts.argmax() < DARK * 32)
