@@ -7,8 +7,8 @@ import pytest
 
 import declump
 from declump import simulate
-from declump.evidence import Evidence, windows
-from declump.regions import RegionOptions, channels, classical
+from declump.evidence import Evidence
+from declump.regions import RegionOptions, channels
 
 SMEAR = simulate.smear((300, 320), cells=6, overlap=0.5, debris=0, rng=12)
 TRUE = declump.Regions(SMEAR.clump, np.max(SMEAR.nuclei * np.arange(1, 7)[:, None, None], axis=0).astype(np.int32))
@@ -74,14 +74,13 @@ def test_without_cells_there_is_nothing_to_propose() -> None:
 
 
 def test_the_image_is_prepared_once_whatever_the_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, before = [], channels.to_channels
+    made, before = [], channels.split_colour
 
-    def count(image: np.ndarray, *exposure: object) -> np.ndarray:
+    def count(image: np.ndarray) -> tuple[np.ndarray, ...]:
         made.append(np.shape(image))
-        return before(image, *exposure)
+        return before(image)
 
-    for module in (channels, windows, classical):
-        monkeypatch.setattr(module, "to_channels", count)
+    monkeypatch.setattr(channels, "split_colour", count)
     for how in ({}, {"evidence": "rays+layers"}, {"regions": "classical"}, {"regions": TRUE}, {"diameter": 20}):
         made.clear()
         declump.segment(SMEAR.image, **how)

@@ -32,6 +32,13 @@ def test_round_spots_are_found_whatever_they_lie_on(plane: np.ndarray) -> None:
         assert 2 * (true & own).sum() / (true.sum() + own.sum()) > 0.9
 
 
+@pytest.mark.parametrize("radius", [6, 11, 20, 24])
+def test_nuclei_are_found_from_small_ones_to_those_of_twice_the_usual_size(radius: int) -> None:
+    true = disc((160, 160), 80, 80, radius)
+    found = find_level_spots(np.where(true, 0.6, 0.1).astype(np.float32), (0.25, 0.45), 22.0, np.ones((160, 160), bool))
+    assert 2 * (true & (found == 1)).sum() / (true.sum() + (found > 0).sum()) > 0.85
+
+
 def test_nothing_is_looked_for_where_it_is_not_free(plane: np.ndarray) -> None:
     free = np.ones(plane.shape, bool)
     free[:, 120:] = False

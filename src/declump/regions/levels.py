@@ -17,8 +17,9 @@ from declump._kernels import convex_area, fill_holes, inner_rim
 
 SMOOTHING = 1 / 14
 """Width, in diameters, of the smoothing that keeps chromatin from fraying an outline."""
-AREAS = (0.15, 2.5)
-"""Least and largest area of a spot, in areas of a disc with the usual diameter."""
+AREAS = (0.15, 5.0)
+"""Least and largest area of a spot, in areas of a disc with the usual diameter: nuclei beyond twice that are rare, and
+those that matter most."""
 FILLED = 0.55
 """Least share of the box round a spot that it fills."""
 LONG = 2.6

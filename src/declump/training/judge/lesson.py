@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import expit
 from torch import Tensor
 from torch.nn import functional
 
@@ -31,7 +32,7 @@ def validate(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> dict[str,
     if not nucleus.any() or nucleus.all():
         return {}
     slope, shift = calibrate(scores, nucleus)
-    probability = 1 / (1 + np.exp(-(slope * scores + shift)))
+    probability = expit(slope * scores + shift)
     order = np.argsort(-scores, kind="stable")
     marked = sum(views.example.marked for views in examples)
     f1 = 2 * np.cumsum(nucleus[order]) / (np.arange(1, scores.size + 1) + marked)
@@ -53,7 +54,7 @@ def predict(network: JudgeNetwork, examples: Sequence[JudgeViews]) -> tuple[NDAr
         if len(places):
             seen = [turn_window(views.windows.sample(place, index + 1, view)) for index, place in enumerate(places)]
             scores.append(_score(network, seen))
-            doubtful = np.flatnonzero(is_doubtful(1 / (1 + np.exp(-scores[-1]))))
+            doubtful = np.flatnonzero(is_doubtful(expit(scores[-1])))
             if doubtful.size:
                 ways = [_score(network, [way.see(seen[index]) for index in doubtful]) for way in WAYS]
                 scores[-1][doubtful] = np.mean(ways, axis=0)
