@@ -474,3 +474,17 @@ def test_resampling_what_is_infinite_gives_infinity_beside_it_and_nothing_else(n
     beside = unknown[places // rays] | (unknown[-(-places // rays) % given])
     np.testing.assert_array_equal(np.isinf(resampled), beside)
     assert not np.isnan(resampled).any()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([16, 64, 360]), st.floats(1, 300))
+@settings(max_examples=30, deadline=None)
+def test_painted_contours_fill_what_their_masks_do(number, rays, size):
+    rng = np.random.default_rng(number)
+    seeds, radii = rng.integers(-10, 60, (3, 2)), size * rng.uniform(0.2, 1, (3, rays))
+    labels, numbers = np.zeros((50, 55), np.uint32), np.array([4, 2, 9], np.uint32)
+    painted = contours.paint(labels, numbers, seeds, radii)
+    expected, count = np.zeros_like(labels), 0
+    for name, seed, outline in zip(numbers, seeds, radii, strict=True):
+        mask = contours.to_mask(seed, outline, labels.shape)
+        expected[mask], count = name, count + mask.sum()
+    assert np.array_equal(labels, expected) and painted == count

@@ -44,11 +44,10 @@ def keep_claimed(
     farthest = None if known is None else _find_farthest(known, settings, mean_radius)
     if farthest is None:
         return clump
-    claimed, anywhere = np.zeros(clump.mask.shape, np.bool_), 2 * np.hypot(*clump.mask.shape)
-    for seed, radii in zip(clump.seeds, np.minimum(farthest, anywhere), strict=True):
-        contours.fill(claimed, seed, radii)
-    claimed[tuple(clump.seeds.T)] = True
-    claimed &= clump.mask
+    reached, anywhere = np.zeros(clump.mask.shape, np.uint32), 2 * np.hypot(*clump.mask.shape)
+    contours.paint(reached, np.ones(len(clump.seeds), np.uint32), clump.seeds, np.minimum(farthest, anywhere))
+    reached[tuple(clump.seeds.T)] = 1
+    claimed = clump.mask & (reached > 0)
     return clump if np.array_equal(claimed, clump.mask) else replace(clump, mask=claimed)
 
 

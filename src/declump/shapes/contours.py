@@ -21,6 +21,9 @@ MIN_RADIUS = 0.5
 RAY_STEP = 0.5
 """Distance in pixels between two looks at a mask along a ray; a crossing is then interpolated between two looks."""
 
+USUAL = 128
+"""Pixels that cells seldom reach beyond from their seeds."""
+
 
 def directions(rays: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Row and column components of the unit vectors of the K rays.
@@ -236,6 +239,31 @@ def fill(mask: NDArray[np.bool_], seed: ArrayLike, radii: ArrayLike) -> None:
     radii = np.ascontiguousarray(radii, dtype=np.float64)
     row, column = (float(part) for part in np.asarray(seed, dtype=np.float64))
     _kernels.fill_contour(mask, row, column, radii, *directions(radii.size))
+
+
+def paint(
+    labels: NDArray[np.integer], numbers: NDArray[np.integer], seeds: NDArray[np.int64], radii: NDArray[np.float64]
+) -> int:
+    """Put the number (N,) of each contour round a whole seed (N, 2) into its pixels, as :func:`to_mask` fills it.
+
+    Parameters
+    ----------
+    labels : (H, W) integers
+        Is written into; numbers are of the same type.
+    numbers, seeds, radii
+
+    Returns
+    -------
+    int
+        How many pixels were painted, those that were painted twice counted twice.
+    """
+    rays = radii.shape[1]
+    return int(_kernels.paint_contours(labels, numbers, seeds, radii, *directions(rays), _tabulate_sectors(rays)))
+
+
+@lru_cache(maxsize=2)
+def _tabulate_sectors(rays: int) -> NDArray[np.int32]:
+    return np.asarray(_kernels.tabulate_sectors(USUAL, rays))
 
 
 def overlap_degree(

@@ -23,8 +23,6 @@ from declump.slides.readers import import_library
 
 SMALLEST = 1024
 """Levels are made until the longer side of the last has no more pixels."""
-USUAL = 128
-"""Pixels that cells seldom reach beyond from their seeds."""
 KEPT_GROUPS = 16
 """Groups of rows that are in memory at a time."""
 
@@ -125,20 +123,13 @@ def _write_pixels(result: SlideResult, groups: list[Any], planes: NDArray[np.uin
     filled: list[set[tuple[int, int]]] = [set() for _ in groups]
     for box, cells in _visit_chunks(result):
         places, of_cells = cells.seeds - np.array(box[:2]), planes[cells.ids - 1]
-        rays = cells.radii.shape[1]
-        table = (*contours.directions(rays), _tabulate_sectors(rays))
         for plane in np.unique(of_cells).tolist():
             own, labels = of_cells == plane, np.zeros(box.shape, np.uint32)
             numbers = cells.ids[own].astype(np.uint32)
-            if _kernels.paint_contours(labels, numbers, places[own], cells.radii[own], *table):
+            if contours.paint(labels, numbers, places[own], cells.radii[own]):
                 groups[plane]["0"][box.slices] = labels
                 filled[plane].add((box.top // CHUNK, box.left // CHUNK))
     return filled
-
-
-@lru_cache(maxsize=1)
-def _tabulate_sectors(rays: int) -> NDArray[np.int32]:
-    return _kernels.tabulate_sectors(USUAL, rays)
 
 
 def _write_levels(group: Any, filled: set[tuple[int, int]], levels: int) -> None:
