@@ -18,9 +18,9 @@ from declump.regions.resizing import resize_planes
 BLOCKS = 48
 """Blocks along the shorter side of an image."""
 SMALLEST = 4 * BLOCKS
-"""An image with a shorter side of less pixels tells nothing about its light."""
+"""An image whose shorter side has fewer pixels tells nothing about its light."""
 SAMPLES = 8
-"""Of so many rows and columns of a block pixels are looked at; of up to twice as many, if it has not a multiple."""
+"""Of a block pixels of about so many rows and columns are looked at."""
 BRIGHT = 90.0
 """A block is as bright as this percentile of its luminance."""
 EVEN = 0.85
@@ -33,6 +33,8 @@ IN_EVERY_QUARTER = 0.05
 """And at least this share of the blocks of every quarter of the image."""
 ROUNDS = 20
 """The slope is fitted at most so often."""
+RIDGE = 1e-6
+"""Price of the terms of a slope, so that there is one for any blocks."""
 UNLIT = 0.4
 """What is lit by less than this share of the light is too dark to be looked at."""
 WIDTH = 0.2
@@ -108,12 +110,22 @@ def _fit_slope(bright: NDArray[np.float64]) -> NDArray[np.float64]:
     for _ in range(ROUNDS):
         if not _is_enough(shown):
             return even
-        surface = terms @ np.linalg.lstsq(terms[shown], logs[shown], rcond=None)[0]
+        surface = _fit_surface(terms, logs, shown)
         before, shown = shown, lit & (logs > surface - FITTING)
         if np.array_equal(before, shown):
             break
     slope: NDArray[np.float64] = np.exp(surface - surface.max())
     return slope if slope.min() < EVEN and _is_enough(shown & (logs < surface + FITTING)) else even
+
+
+def _fit_surface(
+    terms: NDArray[np.float64], values: NDArray[np.float64], shown: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Surface (R, C) of terms (R, C, T) nearest to the values of some blocks; the same whatever the threads."""
+    seen = terms[shown]
+    products = np.einsum("nt,nu->tu", seen, seen) + RIDGE * np.eye(terms.shape[2])
+    weights = np.linalg.solve(products, np.einsum("nt,n->t", seen, values[shown]))
+    return np.asarray(np.einsum("rct,t->rc", terms, weights))
 
 
 def _is_enough(shown: NDArray[np.bool_]) -> bool:
