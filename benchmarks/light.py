@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
 import declump
-from declump.datasets import AnnotatedImage, isbi2015
+from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, pool
+from declump.images.reading import read_image
+from declump.regions.channels import ImageChannels
 from pages import ROOT, commit, replace_part
 from scale import unseen_models
 
@@ -53,6 +55,26 @@ def score_in_light(frame: AnnotatedImage, light: np.ndarray, models: dict[str, P
     return declump.score(frame.cells[lit], found.masks)
 
 
+def count_uneven(data: Path) -> list[str]:
+    """Rows of the images, as they are, that are taken for unevenly lit."""
+    sets: dict[str, Iterable[tuple[str, np.ndarray]]] = {
+        name: ((image.name, image.image) for image in reader.read(data / name.lower().replace(" ", "")))
+        for name, reader in (("ISBI 2015", isbi2015), ("ISBI 2014", isbi2014))
+    }
+    for name, files in (
+        ("EDF", sorted((data / "edf").glob("EDF???.png"))),
+        ("Cervix93", sorted((data / "cervix93").glob("*.png"))),
+        ("colour frames", sorted((data / "colour").glob("*.jpg"))),
+    ):
+        sets[name] = ((file.stem, read_image(file)) for file in files)
+    rows = ["| images as they are | number | taken for unevenly lit |", "|---|---|---|"]
+    for name, images in sets.items():
+        uneven = [(label, ImageChannels(image).light is not None) for label, image in images]
+        rows.append(f"| {name} | {len(uneven)} | {', '.join(label for label, found in uneven if found) or 'none'} |")
+        print(rows[-1], flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
@@ -77,6 +99,7 @@ def main() -> None:
         figures = [f"{value:.3f}" for s in scores for value in (s.dice_all, s.fno, s.fdo, s.aji)]
         lines.append(f"| {name} | {len(scores[0].dice)} | " + " | ".join(figures) + " |")
         print(lines[-1], flush=True)
+    lines += ["", *count_uneven(chosen.data)]
     if chosen.write:
         replace_part("docs/results.md", "light", "\n".join(lines))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.records.statistics import Exposure
-from declump.regions.light import find_light
+from declump.regions.light import Light, find_light
 
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 BACKGROUND_PERCENTILE = 95.0
@@ -51,20 +51,24 @@ class ImageChannels:
         return self._seen[0]
 
     @property
-    def shadow_share(self) -> float:
-        """Share of the image in a shadow that is too dark to be looked at."""
+    def light(self) -> Light | None:
+        """How unevenly the image is lit; None where it is even, or the exposure was given."""
         return self._seen[1]
 
+    @property
+    def shadow_share(self) -> float:
+        """Share of the image in a shadow that is too dark to be looked at."""
+        return 0.0 if self.light is None else self.light.shadow_share
+
     @cached_property
-    def _seen(self) -> tuple[NDArray[np.float32], float]:
+    def _seen(self) -> tuple[NDArray[np.float32], Light | None]:
         channels = _expose(self.pixels, self.exposure)
         light = None if self.exposure is not None else find_light(channels[0])
-        if light is None:
-            return channels, 0.0
-        channels /= light.share
-        channels /= np.float32(max(np.percentile(channels[0][~light.unlit], BACKGROUND_PERCENTILE), 1e-6))
-        channels[:, light.unlit] = np.array(BACKGROUND, np.float32)[:, None]
-        return channels, light.shadow_share
+        if light is not None:
+            channels /= light.share
+            channels /= np.float32(max(np.percentile(channels[0][~light.unlit], BACKGROUND_PERCENTILE), 1e-6))
+            channels[:, light.unlit] = np.array(BACKGROUND, np.float32)[:, None]
+        return channels, light
 
     @property
     def shape(self) -> tuple[int, ...]:
