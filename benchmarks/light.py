@@ -2,9 +2,8 @@
 
     python benchmarks/light.py --data ../shared/data --write
 
-Real frames of ISBI 2015 are darkened as microscopes do it, and segmented by models that did not see them, once with the
-light told from the image and once as it falls. Of a round field and of a shadow only the cells count that lie in the
-light to nine tenths.
+Real frames of ISBI 2015 are darkened as microscopes do it, and segmented by models that did not see them, once
+corrected and once not. Of a round field and of a shadow only the cells count that lie in the light to nine tenths.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ LIGHTS: dict[str, Callable[[tuple[int, int]], np.ndarray]] = {
 }
 
 
-def score_in_light(frame: AnnotatedImage, light: np.ndarray, models: dict[str, Path], heeded: bool) -> Score:
-    """Score the cells of a frame that lie in the light, found with the light told from the image or as it falls."""
+def score_in_light(frame: AnnotatedImage, light: np.ndarray, models: dict[str, Path], corrected: bool) -> Score:
+    """Score the cells of a frame that lie in the light, found with the light corrected or not."""
     image = np.rint(frame.image * light).astype(frame.image.dtype)
     as_it_falls = mock.patch("declump.regions.channels.find_light", lambda _: None)
-    with warnings.catch_warnings(), mock.MagicMock() if heeded else as_it_falls:
+    with warnings.catch_warnings(), mock.MagicMock() if corrected else as_it_falls:
         warnings.simplefilter("ignore", UserWarning)
         found = declump.segment(image, **models)
     lit = np.array([np.mean(light[mask] > LIT) > WHOLE for mask in frame.cells])
@@ -84,17 +83,17 @@ def main() -> None:
     lines = [
         f"`python benchmarks/light.py --write`, commit {commit()}; ISBI 2015, end to end, unseen frames.",
         "",
-        "| light | cells | light told: Dice, all cells | FNo | FDo | AJI | as it falls: Dice | FNo | FDo | AJI |",
+        "| light | cells | corrected: Dice, all cells | FNo | FDo | AJI | not corrected: Dice | FNo | FDo | AJI |",
         "|---" * 10 + "|",
     ]
     for name, make in LIGHTS.items():
         scores = [
             pool(
-                score_in_light(frame, make(frame.image.shape), models, heeded)
+                score_in_light(frame, make(frame.image.shape), models, corrected)
                 for frame, models in frames
                 if models is not None
             )
-            for heeded in (True, False)
+            for corrected in (True, False)
         ]
         figures = [f"{value:.3f}" for s in scores for value in (s.dice_all, s.fno, s.fdo, s.aji)]
         lines.append(f"| {name} | {len(scores[0].dice)} | " + " | ".join(figures) + " |")

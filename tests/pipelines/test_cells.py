@@ -8,6 +8,7 @@ import pytest
 import declump
 from declump import simulate
 from declump.evidence import Evidence
+from declump.pipelines import cells
 from declump.regions import RegionOptions, channels
 
 SMEAR = simulate.smear((300, 320), cells=6, overlap=0.5, debris=0, rng=12)
@@ -130,3 +131,16 @@ def test_stages_are_named_as_they_begin() -> None:
     stages.clear()
     declump.segment(image, regions="classical", evidence="clump", stage=stages.append)
     assert stages == ["regions", "evolution"]
+
+
+def test_cells_that_were_missing_get_proposals_of_their_own_where_they_have_a_nucleus() -> None:
+    options, method = cells.to_region_options("default"), cells.CellOptions.from_names("rays")
+    stages = cells._prepare(SMEAR.image, "default", options, method)
+    found, whole = stages.regions, stages.proposer.propose(stages.regions)
+    assert whole.radii is not None and len(found.seeds) > 1
+    first = Evidence(radii=whole.radii[:-1], radii_std=whole.radii_std[:-1])
+    with_nucleus = stages._add_missing(found, found.seeds, first)
+    np.testing.assert_array_equal(with_nucleus.radii, whole.radii)
+    bare = stages._add_missing(found, np.vstack([found.seeds, [[9.0, 9.0]]]), whole)
+    np.testing.assert_array_equal(bare.radii[:-1], whole.radii)
+    assert np.isinf(bare.radii_std[-1]).all()

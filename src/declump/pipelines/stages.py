@@ -112,7 +112,7 @@ class Stages:
         found, seeds, known, result = self._find_first(progress)
         if len(seeds) > len(result) and known is not None:
             self.begin("missing cells")
-            result = self._evolve(found, seeds, self._hear_of_missing(found, seeds, known), earlier=result)
+            result = self._evolve(found, seeds, self._add_missing(found, seeds, known), earlier=result)
         return replace(
             result,
             nuclei=found.nuclei,
@@ -149,7 +149,7 @@ class Stages:
                 seeds = found.seeds
         return found, seeds, known, result
 
-    def _hear_of_missing(self, found: Regions, seeds: NDArray[np.float64], known: Evidence) -> Evidence:
+    def _add_missing(self, found: Regions, seeds: NDArray[np.float64], known: Evidence) -> Evidence:
         """Evidence of all seeds, after some were found to be missing: of a seed without a nucleus nothing is known."""
         if isinstance(self.method.evidence, str) and len(seeds) == len(found.seeds):
             return collect_evidence(found, self.method.evidence, self.proposer) or known

@@ -44,7 +44,7 @@ LARGE = 0.01
 MOST = 0.75
 """Where more than this share of an image would be unlit, it is something else."""
 BLACK = 0.1
-"""What is darker is not lit at all: no pile of cells is."""
+"""What is darker is not lit at all, or a heap in which no cell can be seen."""
 DIM, GRADUAL = 0.25, 0.2
 """A shadow is at least so dark, and round it the logarithm of the light changes from one block to the next by no more
 than this, but for a quarter of the blocks: piles of cells are brighter, and end more abruptly."""

@@ -27,8 +27,8 @@ CLOSE = 1.2
 MET = 1.03
 """Otherwise the scale is changed until nuclei differ by less than this factor from the usual ones."""
 DOUBTED, REFUTED = 1.3, 1.8
-"""A scale found so is taken as it is if it differs by more than the second factor from the first guess, and not at all
-if by less than the first: nuclei of one size do not all look alike. Between the two the scale taken goes from one to
+"""A scale found so is taken if it differs by more than the second factor from the first guess, and not at all if by
+less than the first: nuclei of one size do not all look alike. Between the two the scale taken goes from one to
 the other, so that an image that is hardly another has hardly another scale."""
 LARGER = 1.08
 """How much larger an image is looked at than a scale that is taken so asks for: what is seen too large is told better

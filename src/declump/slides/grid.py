@@ -57,9 +57,9 @@ class Grid:
 
     def find_filled(self, thumbnail: NDArray[Any], exposure: Exposure) -> list[int]:
         """Numbers of the tiles that show anything."""
-        channels = np.abs(to_channels(thumbnail, exposure) - np.array([1, 0, 0], np.float32)[:, None, None])
+        luminance, *chrominances = to_channels(thumbnail, exposure)
         # The background itself varies over a slide: what is brighter than it shows nothing either.
-        differs = (np.maximum(channels[1], channels[2]) > EMPTY) | (to_channels(thumbnail, exposure)[0] < 1 - EMPTY)
+        differs = (np.abs(chrominances).max(axis=0) > EMPTY) | (luminance < 1 - EMPTY)
         differs = ndimage.maximum_filter(differs, 2 * HALO + 1)
         scale = [small / whole for small, whole in zip(differs.shape, self.shape, strict=True)]
         filled = []
