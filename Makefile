@@ -49,22 +49,20 @@ test: lint
 test-quick: $(TESTABLE)
 	$(BIN)/$(PYTEST) -m "not slow and not data"
 
-# The bridges with the programs they lead to: gigabytes, so in an environment of their own. The widget of napari needs a
-# screen (Debian: xvfb, libxcb-cursor0, libxcb-icccm4, libxcb-keysyms1, libegl1), the macro ImageJ (imagej), the scripts of
-# QuPath groovy; else they skip.
-# label-studio-ml asks for packages of 2021, and does without them.
+# The plugin of napari with napari itself, in an environment of its own. Its widget needs a screen (Debian: xvfb,
+# libxcb-cursor0, libxcb-icccm4, libxcb-keysyms1, libegl1), the macro ImageJ (imagej), the scripts of QuPath groovy; else
+# those tests skip.
 BRIDGES := .venv-bridges
 $(BRIDGES)/.ready: pyproject.toml constraints-bridges.txt
 	$(PYTHON) -m venv $(BRIDGES)
-	$(BRIDGES)/bin/$(PIP) -c constraints-bridges.txt PyQt6 flask rq redis colorama pytest hypothesis matplotlib \
-		-e ".[tables,review,pandas,shapely,napari,cvat,label-studio,bioimageio,spatialdata]"
-	$(BRIDGES)/bin/$(PIP) --no-deps label-studio-ml==1.0.9 label-studio-tools==0.0.4
+	$(BRIDGES)/bin/$(PIP) -c constraints-bridges.txt PyQt6 pytest hypothesis matplotlib \
+		-e ".[tables,review,pandas,shapely,napari]"
 	touch $@
 
 test-bridges: $(BRIDGES)/.ready
 	$(BRIDGES)/bin/npe2 validate declump
 	QT_API=pyqt6 $(if $(shell command -v xvfb-run),xvfb-run -a) $(BRIDGES)/bin/python -m pytest -rs -p no:napari \
-		-o filterwarnings=default --disable-warnings tests/bridges tests/io/test_spatial_data.py tests/images/test_accepting.py \
+		-o filterwarnings=default --disable-warnings tests/bridges tests/images/test_accepting.py \
 		tests/records/test_exchange.py
 
 # Without torch, whose tests skip; with a cache of its own, as another numba would take the compiled kernels for stale.

@@ -22,7 +22,6 @@ import declump
 from declump import simulate
 from declump.cli import app
 from declump.models import model_path
-from support.reviews import open_review
 from support.waiting import LIMIT, start
 
 BRIEF = ["--simulated", "1", "--steps", "2", "--size", "1"]
@@ -35,7 +34,6 @@ COMMANDS = {
     "simulate": ["-o", "out", "--count", "1", "--cells", "3", "--size", "160"],
     "report": ["results"],
     "open": ["smear.png", "-o", "out", "--no-browser"],
-    "replay": ["review", "--all"],
     "evaluate": ["smears/1", "results"],
     "compare": ["smear.png", "-o", "out", "--methods", "declump,mpw"],
     "reproduce": ["folder", "--data", "smears", "-o", "out", "--folds", "2", "--methods", "joint"],
@@ -46,11 +44,10 @@ COMMANDS = {
     "train quantise": [str(model_path("default", "rays.onnx")), "-o", "model.onnx"],
     "demo": ["-o", "out"],
     "info": ["results"],
-    "export-models": ["-o", "out"],
     "doctor": [],
 }
 """A short run of each."""
-NEEDS = {"slide": "distributed", "open": "starlette", "replay": "starlette", "train quantise": "onnx"}
+NEEDS = {"slide": "distributed", "open": "starlette", "train quantise": "onnx"}
 NEEDS |= {f"train {network}": "torch" for network in ("regions", "rays", "judge")}
 SOCKETS = "connect,sendto,sendmsg,sendmmsg"
 ELSEWHERE = re.compile(r"sin6?_port=htons\((\d+)\).*?(?:inet_addr\(\"|inet_pton\(AF_INET6, \")([^\"]+)\"")
@@ -86,14 +83,10 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(material: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A folder with the material and a home of one's own; for a replay with a review, too."""
+def place(material: Path, tmp_path: Path) -> Path:
+    """A folder with the material and a home of one's own."""
     shutil.copytree(material, tmp_path / "work")
     (tmp_path / "home").mkdir()
-    if request.getfixturevalue("name") == "replay":
-        with open_review(tmp_path / "work" / "smear.png", "-o", tmp_path / "work" / "review") as server:
-            server.log_in()
-            server.wait_for_images()
     return tmp_path
 
 

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NONE = "none"
 TOOLS = ("pytest", "hypothesis", "pytest-xdist")
 """What the tests themselves need; the rest of the extra 'test' is for reading back what declump wrote."""
-NOT_USERS = ("test", "docs", "napari", "cvat", "label-studio", "bioimageio", "spatialdata")
+NOT_USERS = ("test", "docs", "napari")
 """Extras for those who work on declump, and bridges, which `make test-bridges` tests with versions of their own: they
 are left out unless they are asked for."""
 

@@ -90,7 +90,6 @@ def test_other_files(tmp_path: Path) -> None:
         "a.png",
         "a.json",
         "a.zip",
-        "a.svg",
         "a.parquet",
         "a.npz",
         "a.onnx",
@@ -105,7 +104,6 @@ def test_other_files(tmp_path: Path) -> None:
             b"{}",
             b"[]",
             b"PK",
-            b"<svg",
             b"PAR1",
             b"\x1f\x8b",
         ):

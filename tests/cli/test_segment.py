@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: Path) -> None:
-    formats = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
+    formats = "coco,geojson,imagej,csv,parquet,tiff,zarr,png"
     ended = run("segment", folder, "-o", tmp_path / "out", *QUICK, "--format", formats)
     assert ended.returncode == 0, ended.stderr
     warned = {Path(line.split(": ")[2]).name: line.split(": ")[3] for line in ended.stderr.splitlines()}
@@ -54,7 +54,7 @@ def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: 
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "out" / "colour").iterdir()} == {
         "cells.csv", "cells.geojson", "cells.ome.zarr", "cells.parquet", "clumps.csv", "coco.json", "contours.json",
-        "label-planes.tif", "labels-flat-lossy.tif", "overlay.png", "overlay.svg", "rois.zip", "summary.json",
+        "label-planes.tif", "labels-flat-lossy.tif", "overlay.png", "rois.zip", "summary.json",
     }  # fmt: skip
     found = declump.io.read_contours(tmp_path / "out" / "colour" / "contours.json")
     deep = declump.io.read_contours(tmp_path / "out" / "deep" / "contours.json")

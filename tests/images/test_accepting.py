@@ -50,9 +50,9 @@ def test_segment_measure_draw_and_write_take_what_holds_an_image(kind, smear, tm
     measured, wanted = declump.measure(result, given).cells, declump.measure(expected, smear.image).cells
     assert np.array_equal(measured["cell_optical_density"], wanted["cell_optical_density"])
     assert np.array_equal(declump.pictures.overlay(result, given), declump.pictures.overlay(expected, smear.image))
-    declump.io.write_results(result, tmp_path / "a", image=given, formats=("svg",))
-    declump.io.write_results(expected, tmp_path / "b", image=smear.image, formats=("svg",))
-    assert (tmp_path / "a" / "overlay.svg").read_bytes() == (tmp_path / "b" / "overlay.svg").read_bytes()
+    declump.io.write_results(result, tmp_path / "a", image=given, formats=("overlay",))
+    declump.io.write_results(expected, tmp_path / "b", image=smear.image, formats=("overlay",))
+    assert (tmp_path / "a" / "overlay.png").read_bytes() == (tmp_path / "b" / "overlay.png").read_bytes()
 
 
 def test_axes_of_unknown_names_stay_as_they_are():

@@ -20,6 +20,10 @@ from numpy.typing import NDArray
 from declump.batch import Options
 from declump.records.regions import Regions
 from declump.review import freeze_image
+from declump.review.albums import find_album
+from declump.review.images import ReviewedImage, prepare_image
+from declump.review.slides.album import SLIDE
+from declump.review.slides.image import ReviewedSlide
 from declump.simulate import smear
 from support.waiting import LIMIT, start, wait_until
 
@@ -29,6 +33,22 @@ def frozen_smear(cells: int = 9, seed: int = 5) -> tuple[NDArray[Any], Regions]:
     """A small smear of a few clumps, and its frozen regions."""
     image = smear((260, 340), cells=cells, overlap=0.5, rng=np.random.default_rng(seed)).image
     return image, freeze_image(image, Options())
+
+
+def save_again(results: Path) -> None:
+    """Open every image of a results folder with the edits in its log, and save it."""
+    album = find_album(results)
+    with album.hold():
+        for entry in album.entries.values():
+            if entry.kind == SLIDE:
+                image: ReviewedImage | ReviewedSlide = ReviewedSlide(entry.folder)
+            else:
+                prepare_image(entry.source, album.options, entry.folder)
+                image = ReviewedImage(entry.source, album.options, entry.folder)
+            try:
+                image.save()
+            finally:
+                image.close()
 
 
 class ReviewServer:

@@ -1,5 +1,1 @@
-"""Bridges into programs that users have already: each translates types and calls the rooms below, nothing else."""
-
-from declump.bridges.bioimageio import export_models
-
-__all__ = ["export_models"]
+"""Plugins of other programs: each translates types and calls the packages below, nothing else."""

@@ -19,7 +19,6 @@ from declump.cli import (
     doctor,
     evaluate,
     evolve,
-    export_models,
     fuse,
     info,
     report,
@@ -63,14 +62,12 @@ app.command()(fuse.fuse)
 app.command()(simulate.simulate)
 app.command()(report.report)
 app.command(name="open")(review.open_review)
-app.command()(review.replay)
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
-app.command(name="export-models")(export_models.export_models)
 app.command()(doctor.doctor)
 
 

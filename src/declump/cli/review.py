@@ -1,4 +1,4 @@
-"""``declump open``: look at images and correct their cells in the browser; ``declump replay``: the same edits anew."""
+"""``declump open``: look at images and correct their cells in the browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import declump
-from declump.cli.terminal import count_of, progress_bar, tell
+from declump.cli.terminal import count_of, tell
 
 
 def open_review(
@@ -43,17 +43,4 @@ def open_review(
     folder = declump.review.serve(given, out, host=host, port=port, ready=say)
     unsaved = declump.review.list_unsaved(folder)
     if unsaved:
-        tell(f"{count_of(len(unsaved), 'image')} with edits that are not in the results yet: 'declump replay {folder}'")
-
-
-def replay(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of a review.")],
-    all_: Annotated[bool, typer.Option("--all", help="Also images whose results hold all edits already.")] = False,
-) -> None:
-    """Make all edits of a review again, and write the results that follow from them."""
-    with progress_bar("images") as progress:
-        done = declump.review.replay_results(results, everything=all_, progress=progress)
-    for name, edits, cells in done:
-        typer.echo(f"{name}: {count_of(edits, 'edit')}, {count_of(cells, 'cell')}")
-    if not done:
-        typer.echo("nothing to do: the results hold all edits")
+        tell(f"{count_of(len(unsaved), 'image')} with unsaved edits: 'declump open {folder}' shows them, to be saved")

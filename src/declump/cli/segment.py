@@ -20,7 +20,7 @@ from declump.errors import printable
 
 AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
 METHODS = "declump|lsf|mcl|mpw|cf|star"
-FORMATS = "coco,geojson,imagej,csv,parquet,tiff,zarr,svg,png"
+FORMATS = "coco,geojson,imagej,csv,parquet,tiff,zarr,png"
 
 
 def segment(

@@ -17,7 +17,6 @@ from declump.io.formats import FORMATS, format_names
 from declump.io.formats.parts.metadata import find_metadata
 from declump.io.results import read, read_contours, write_results
 from declump.io.slide_results import open_slide_result
-from declump.io.spatial_data import to_spatialdata
 
 __all__ = [
     "ENDINGS",
@@ -38,6 +37,5 @@ __all__ = [
     "read_pixel_size",
     "read_size",
     "read_stack",
-    "to_spatialdata",
     "write_results",
 ]

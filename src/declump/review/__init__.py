@@ -1,8 +1,8 @@
 """Review: a person corrects regions, and the clumps they change evolve again; as an object, and as a page."""
 
+from declump.review.albums import list_unsaved
 from declump.review.edits import EDITS, Edit, read_edit
 from declump.review.opening import serve
-from declump.review.replaying import list_unsaved, replay_results
 from declump.review.server.guard import is_loopback
 from declump.review.session import Session, freeze_image
 
@@ -14,6 +14,5 @@ __all__ = [
     "is_loopback",
     "list_unsaved",
     "read_edit",
-    "replay_results",
     "serve",
 ]

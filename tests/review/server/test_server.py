@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import declump
-from declump.review import replay_results
-from declump.review.images import ReviewedImage
-from support.reviews import ReviewServer, frozen_smear, open_review
+from declump.review import list_unsaved
+from declump.review.images import FOLDER, ReviewedImage
+from declump.review.log import FILE, read_log
+from support.reviews import ReviewServer, frozen_smear, open_review, save_again
 from support.waiting import wait_until
 
 pytest.importorskip("starlette", reason="the page needs the extra review: pip install 'declump[review]'")
@@ -233,7 +234,7 @@ def test_what_is_saved_is_a_cold_start_from_the_edited_regions(server: ReviewSer
     np.testing.assert_array_equal(written.radii, cold.radii.round(3))
 
 
-def test_kill_9_loses_no_edit_that_was_answered_and_replay_writes_the_rest(tmp_path: Path) -> None:
+def test_kill_9_loses_no_edit_that_was_answered_and_saving_again_writes_the_rest(tmp_path: Path) -> None:
     image, _ = frozen_smear()
     iio.imwrite(tmp_path / "smear.png", image)
     with pytest.raises(ProcessLookupError), open_review(tmp_path / "smear.png", "-o", tmp_path / "out") as server:
@@ -252,12 +253,12 @@ def test_kill_9_loses_no_edit_that_was_answered_and_replay_writes_the_rest(tmp_p
     log = tmp_path / "out" / "smear" / "review" / "edits.jsonl"
     with log.open("ab") as file:
         file.write(b'{"edit": "delete ce')  # what an edit in the middle of being written leaves
-    done = replay_results(tmp_path / "out")
-    assert [(entry[0], entry[1]) for entry in done] == [("smear", 4)]
+    assert [len(read_log(entry.folder / FOLDER / FILE)[0]) - 1 for entry in list_unsaved(tmp_path / "out")] == [4]
+    save_again(tmp_path / "out")
     assert (tmp_path / "out" / "smear" / "cells.csv").read_text(encoding="utf-8").count("kept") == 3
-    assert replay_results(tmp_path / "out") == []
+    assert list_unsaved(tmp_path / "out") == []
     first = {path.name: path.read_bytes() for path in (tmp_path / "out" / "smear").iterdir() if path.is_file()}
-    replay_results(tmp_path / "out", everything=True)
+    save_again(tmp_path / "out")
     assert first == {path.name: path.read_bytes() for path in (tmp_path / "out" / "smear").iterdir() if path.is_file()}
 
 
@@ -275,7 +276,7 @@ def _start_saving(server: ReviewServer, image: str) -> Any:
 
 def test_results_can_be_opened_again_and_the_command_ends_cleanly(folder: Path, server: ReviewServer) -> None:
     copy = folder.parent / "copy-results"
-    assert declump.review.list_unsaved(server.out) is not None
+    assert list_unsaved(server.out) is not None
     shutil.copytree(server.out, copy, ignore=shutil.ignore_patterns(".lock*"))
     with open_review(copy) as again:
         again.log_in()

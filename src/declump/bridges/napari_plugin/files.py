@@ -21,7 +21,6 @@ ENDINGS = {
     ".zip": "imagej",
     ".tif": "planes",
     ".csv": "csv",
-    ".svg": "svg",
 }
 """Formats by what the name of a file ends on."""
 

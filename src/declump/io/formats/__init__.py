@@ -17,7 +17,6 @@ from declump.io.formats import (
     others_table,
     overlay,
     parquet_table,
-    svg,
 )
 from declump.io.formats.parts.result import Result
 from declump.records.segmentation import Segmentation
@@ -61,7 +60,6 @@ FORMATS = {
     "planes": Format(label_planes.FILE, "labels in planes without overlap", label_planes.write, label_planes.read),
     "flat": Format(flat_labels.FILE, "labels without overlap; what lies under other cells is lost", flat_labels.write),
     "ome-zarr": Format(ome_zarr.FILE, "labels and image as OME-Zarr", ome_zarr.write),
-    "svg": Format(svg.FILE, "outlines as curves, over the image", svg.write),
 }
 """Every format by its name."""
 DEFAULT = ("masks", "contours", "csv", "others", "overlay")

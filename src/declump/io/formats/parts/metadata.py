@@ -69,10 +69,6 @@ def _read_content(path: Path) -> Any:
         from pyarrow import parquet
 
         return json.loads(parquet.read_schema(path).metadata[KEY.encode()])
-    if start.startswith(b"<svg"):
-        from xml.etree import ElementTree
-
-        return json.loads(ElementTree.parse(path).findtext("{http://www.w3.org/2000/svg}desc") or "")
     return _find_in_document(
         json.loads(gzip.decompress(path.read_bytes()) if start[:2] == b"\x1f\x8b" else path.read_bytes())
     )
