@@ -11,6 +11,8 @@ INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
 # whole (tests/test_supply.py), so nothing is resolved: pip would take a newer release of what is asked for with an extra.
 LOCKED := $(BIN)/$(PIP) --require-hashes --no-deps
 OWN := $(BIN)/$(PIP) --no-deps --no-build-isolation -e .
+# The paper's package, which the tests of both, the pages and the benchmarks use.
+PAPER := $(BIN)/$(PIP) --no-deps --no-build-isolation -e ./paper
 # The lowest versions are tested on the lowest Python, where that is to be had.
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
@@ -29,15 +31,16 @@ $(READY): pyproject.toml requirements.lock
 TORCH_INDEX ?= $(shell curl -sfI --max-time 5 https://download.pytorch.org/whl/cpu/ > /dev/null && \
 	echo --extra-index-url https://download.pytorch.org/whl/cpu)
 
-$(TESTABLE): $(READY) requirements-test.lock requirements-train.lock constraints.txt
+$(TESTABLE): $(READY) requirements-test.lock requirements-train.lock constraints.txt paper/pyproject.toml
 	$(LOCKED) -r requirements-test.lock
 	$(LOCKED) -r requirements-train.lock
 	$(INSTALL) ".[train]" $(TORCH_INDEX)
+	$(PAPER)
 	touch $(TESTABLE)
 
 $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	$(LOWEST_PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/$(PIP) -c constraints-lowest.txt -e ".[test]"
+	$(LOWEST)/bin/$(PIP) -c constraints-lowest.txt -e ".[test]" -e ./paper
 	touch $@
 
 demo: $(READY)
@@ -162,16 +165,16 @@ slides: $(TESTABLE) $(CMU) $(SLIDES)/mosaic.tif $(SLIDES)/part.tif
 	$(BIN)/python benchmarks/slides.py stages $(SLIDES)/part.tif --planted $(SLIDES)/million --write
 	$(BIN)/python benchmarks/slides.py memory $(SLIDES)/mosaic.tif -o $(SLIDES)/memory --write
 
-# The paper's experiments at full length, for docs/paper.md and the tables behind it; about two hours of one core.
+# The paper's experiments at full length, for paper/docs and the tables behind it; about two hours of one core.
 paper: $(TESTABLE)
-	$(BIN)/python benchmarks/results.py --only isbi2015-true
-	$(BIN)/python benchmarks/importance_units.py --write
-	$(BIN)/python benchmarks/importance.py --write
-	$(BIN)/python benchmarks/accuracy.py --write
-	$(BIN)/python benchmarks/readings.py --write
-	$(BIN)/python benchmarks/compared_choices.py --write
-	$(BIN)/python benchmarks/clump_stage.py --fold 1 --steps 600 --write
-	$(BIN)/python benchmarks/summary.py
+	$(BIN)/python paper/benchmarks/results.py --only isbi2015-true
+	$(BIN)/python paper/benchmarks/importance_units.py --write
+	$(BIN)/python paper/benchmarks/importance.py --write
+	$(BIN)/python paper/benchmarks/accuracy.py --write
+	$(BIN)/python paper/benchmarks/readings.py --write
+	$(BIN)/python paper/benchmarks/compared_choices.py --write
+	$(BIN)/python paper/benchmarks/clump_stage.py --fold 1 --steps 600 --write
+	$(BIN)/python paper/benchmarks/summary.py
 
 # Versions and licences of all that is installed, and a bill of materials.
 audit: $(TESTABLE)

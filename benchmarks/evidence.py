@@ -78,12 +78,6 @@ def propose_outlines(case: Case, regions: Regions) -> Segmentation:
     return Segmentation(regions.clump.shape, regions.seeds, evidence.resample(360).radii, nowhere)
 
 
-def with_true_layers(case: Case, regions: Regions) -> Segmentation:
-    layers = case.image.cells.sum(axis=0).astype(float)
-    evidence = Evidence(layers=layers, layers_std=np.zeros_like(layers))
-    return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior)
-
-
 def with_true_rays(case: Case, regions: Regions) -> Segmentation:
     radii = declump.shape_examples(case.image.cells, regions.seeds).radii
     evidence = Evidence(radii=radii, radii_std=np.ones_like(radii))
@@ -132,12 +126,9 @@ DEFAULT = "end to end, `rays`, candidates, seeds where nothing is explained (def
 Way = tuple[str, bool, Callable[[Case], Segmentation]]
 WAYS: tuple[Way, ...] = (
     (SHAPE_ONLY, True, lambda case: evolve_case(case, case.true, "clump")),
-    ("true regions, `layers`", True, lambda case: evolve_case(case, case.true, "layers")),
     ("true regions, ray proposals alone, no evolution", True, lambda case: propose_outlines(case, case.true)),
     (WITH_RAYS, True, lambda case: evolve_case(case, case.true, "rays")),
     (f"{WITH_RAYS}, all of the clump explained", True, lambda case: evolve_case(case, case.true, "rays", EXPLAIN_ALL)),
-    ("true regions, `rays+layers`", True, lambda case: evolve_case(case, case.true, "rays+layers")),
-    ("true regions, true layers", True, lambda case: with_true_layers(case, case.true)),
     ("true regions, true rays", True, lambda case: with_true_rays(case, case.true)),
     (
         "found clump, true nuclei, `rays`",
@@ -155,7 +146,6 @@ WAYS: tuple[Way, ...] = (
         lambda case: evolve_case(case, case.mix(case.true, case.found), "rays"),
     ),
     ("end to end, `clump`", False, lambda case: evolve_case(case, case.found, "clump")),
-    ("end to end, `layers`", False, lambda case: evolve_case(case, case.found, "layers")),
     ("end to end, ray proposals alone", False, lambda case: propose_outlines(case, case.found)),
     ("end to end, `rays`", False, lambda case: evolve_case(case, case.found, "rays")),
     ("end to end, `rays`, doubled cells left out", False, lambda case: leave_out(case, find_doubled)),
@@ -167,7 +157,6 @@ WAYS: tuple[Way, ...] = (
     ("end to end, `rays`, candidates borne out", False, with_candidates),
     (DEFAULT, False, with_missing_seeds),
     (f"{DEFAULT}, all of the clump explained", False, lambda case: with_missing_seeds(case, EXPLAIN_ALL)),
-    ("end to end, `rays+layers`", False, lambda case: evolve_case(case, case.found, "rays+layers")),
 )
 HEADER = (
     "| | overlapping cells | hidden by 3/4 or more | Dice <= 0.7 | all cells, missed ones 0 | good cells | FNo | FDo "

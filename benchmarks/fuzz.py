@@ -99,8 +99,7 @@ def segment(rng: Rng, _folder: Path) -> int:
         image = image[..., :2] if image.ndim == 3 else image[:, :, None]
     elif turn == 6:
         image = image.astype(float) * 10.0 ** rng.integers(-300, 300)
-    regions = "classical" if rng.random() < 0.95 else "default"
-    result = declump.segment(image, regions=regions, evidence="clump" if rng.random() < 0.7 else None)
+    result = declump.segment(image, evidence="clump" if rng.random() < 0.7 else None)
     _check(result)
     declump.measure(result, np.asarray(image))
     return len(result)

@@ -47,7 +47,7 @@ class Kills(Tally):
 
 
 def command(images: Path, out: Path, *more: str) -> list[str]:
-    options = ["--regions", "classical", "--evidence", "clump", "--format", "csv,png,zarr", "--jobs", "2", *more]
+    options = ["--evidence", "clump", "--format", "csv,png,zarr", "--jobs", "2", *more]
     return [sys.executable, "-m", "declump.cli", "segment", str(images), "-o", str(out), *options]
 
 

@@ -3,9 +3,8 @@
     python benchmarks/regions.py --data ../shared/data
 
 The models in benchmarks/models were trained as the default one, but each without the images that its card names as held
-out; on those it is measured, with a shape prior of the others. The classical regions learn nothing, and are measured on
-the same images; Cervix93 was seen by no model, and is measured with the default one. It has
-points only: a nucleus counts as found when a point lies in it or within its radius.
+out; on those it is measured, with a shape prior of the others. Cervix93 was seen by no model, and is measured with the
+default one. It has points only: a nucleus counts as found when a point lies in it or within its radius.
 """
 
 from __future__ import annotations
@@ -26,25 +25,17 @@ from declump.regions.find import find_regions
 from detection import count_detected
 from pages import ROOT, commit, replace_part
 
-WAYS = (
-    ("network", "network", False),
-    ("network, refined", "network", True),
-    ("classical", "classical", False),
-)
-
 
 def dice(found: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.array([2 * np.sum(found & true), found.sum() + true.sum()], float)
 
 
-def rows(
-    cases: list[tuple[AnnotatedImage, str, declump.ShapePrior]], *, refined: bool = False, cut: bool = False
-) -> Iterator[str]:
+def rows(cases: list[tuple[AnnotatedImage, str, declump.ShapePrior]], *, cut: bool = False) -> Iterator[str]:
     """Figures over images, each with its model and its prior."""
     clump, nucleus, nuclei = np.zeros(2), np.zeros(2), np.zeros(3)
     layers, scores = np.zeros((4, 2)), []
     for image, model, prior in cases:
-        regions = find_regions(image.image, model=model, refined=refined, cut_nuclei=cut, judge="none")
+        regions = find_regions(image.image, model=model, cut_nuclei=cut, judge="none")
         result = declump.segment(image.image, regions=regions, prior=prior, evidence="clump")
         clump += dice(regions.clump, image.clump)
         nucleus += dice(regions.nuclei > 0, image.nucleus_labels > 0)
@@ -99,18 +90,14 @@ def main() -> None:
             unseen = set(read_card(model)["held out"])
             prior = declump.learn_prior([image for image in images if image.name not in unseen])
             cases += [(image, str(model), prior) for image in images if image.name in unseen]
-        for label, way, refined in WAYS:
-            lines += [f"**{name}, {len(cases)} images, {label}**", ""]
-            used = [(image, model if way == "network" else way, prior) for image, model, prior in cases]
-            lines += [f"- {row}" for row in rows(used, refined=refined)] + [""]
+        lines += [f"**{name}, {len(cases)} images**", "", *(f"- {row}" for row in rows(cases)), ""]
     whole = declump.ShapePrior.load("default")
     for stain in ("grey", "pap", "he"):
         lines += [f"**Simulated smears, {stain}, 6 images, network**", ""]
         smears = [simulate.smear(cells=12, overlap=0.4, stain=stain, rng=9000 + index) for index in range(6)]
         cases = [(annotate(smear), "default", whole) for smear in smears]
         lines += [f"- {row}" for row in rows(cases, cut=True)] + [""]  # their truth holds cells with cut nuclei
-    for label, way in (("network", "default"), ("classical", "classical")):
-        lines += [f"**Cervix93, 12 frames, {label}**: {cervix93(options.data / 'cervix93', way)}", ""]
+    lines += [f"**Cervix93, 12 frames**: {cervix93(options.data / 'cervix93', 'default')}", ""]
     print("\n".join(lines))
     if options.write:
         replace_part("docs/regions.md", "figures", "\n".join(lines))

@@ -62,7 +62,7 @@ def draw_tile(number: int, side: int, cells: int) -> np.ndarray:
 def segment(images: Path, out: Path) -> None:
     """Segment a folder by what is quick, as only the page is measured."""
     command = [sys.executable, "-m", "declump.cli", "segment", images, "-o", out]
-    options = ["--regions", "classical", "--evidence", "clump", "--judge", "none"]
+    options = ["--evidence", "clump", "--judge", "none"]
     subprocess.run([*map(str, command), *options], check=True, stdout=subprocess.DEVNULL)
 
 

@@ -1,6 +1,6 @@
 """Very many images in one run: all of them done, memory flat.
 
-python benchmarks/soak.py [--images 10000] [--regions classical] [--jobs N] [--minutes N] [--state FILE] [--write]
+python benchmarks/soak.py [--images 10000] [--evidence clump] [--jobs N] [--minutes N] [--state FILE] [--write]
 
 A few smears stand in for all images under names of their own; what is watched is not the cells but the processes.
 A long run can be had in parts: after ``--minutes`` it is interrupted, and the same command goes on from there by
@@ -67,8 +67,7 @@ def draw(images: Path, count: int) -> None:
 
 def watched(place: Path, given: argparse.Namespace) -> tuple[Watch, list[dict[str, object]]]:
     """Run, or go on, until all is done or the time is up; what was seen, and what was said of each image."""
-    evidence = ["--evidence", "clump"] if given.regions == "classical" else []
-    options = ["--regions", given.regions, *evidence, "--format", "csv", "--jobs", str(given.jobs), "--json"]
+    options = ["--evidence", given.evidence, "--format", "csv", "--jobs", str(given.jobs), "--json"]
     words = ["segment", str(place / "images"), "-o", str(place / "out"), "--resume", *options]
     watch, until = Watch(), time.monotonic() + 60 * given.minutes
     with (place / "printed").open("w+") as printed:
@@ -87,7 +86,7 @@ def watched(place: Path, given: argparse.Namespace) -> tuple[Watch, list[dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=10_000)
-    parser.add_argument("--regions", default="classical")
+    parser.add_argument("--evidence", default="clump")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=math.inf, help="after these the run is interrupted")
     parser.add_argument("--state", type=Path, help="file in which a run that is done in parts is counted")

@@ -33,7 +33,6 @@ CHOICES = {
     "ray_weight": (0.01, 0.02, 0.03, 0.05, 0.08, 0.15),
     "ray_floor": (0.0, 0.03, 0.06),
     "robustness": (2.0, 3.0, 6.0, np.inf),
-    "layer_weight": (0.0, 0.05, 0.2, 0.5),
 }
 MIN_GAIN = 5e-4
 WRONG = 20
@@ -41,13 +40,13 @@ WRONG = 20
 Ready = tuple[Case, list[tuple]]
 
 
-def prepare_cases(cases: list[Case], kind: str) -> list[Ready]:
+def prepare_cases(cases: list[Case]) -> list[Ready]:
     """Cases with their evidence, which does not depend on the weights."""
     result = []
     for case in cases:
         parts = []
         for matching, regions in (("order", case.true), ("greedy", case.found)):
-            evidence = collect_evidence(regions, kind, case.proposer)
+            evidence = collect_evidence(regions, "rays", case.proposer)
             parts += [(matching, regions, evidence), (matching, regions, with_wrong(evidence))]
         result.append((case, parts))
     return result
@@ -86,25 +85,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
-    parser.add_argument("--kind", default="rays", choices=("rays", "layers", "rays+layers"))
     options = parser.parse_args()
-    sets = [prepare_cases(cases_of(name, options.data, options.models), options.kind) for name in READERS]
+    sets = [prepare_cases(cases_of(name, options.data, options.models)) for name in READERS]
     folds = sorted({case.rays for cases in sets for case, _ in cases})
-    choices = {name: values for name, values in CHOICES.items() if "layers" in options.kind or name != "layer_weight"}
     start = replace(SETTINGS["joint"])
     for fold in folds:
         own = [[part for part in cases if part[0].rays == fold] for cases in sets]
         others = [[part for part in cases if part[0].rays != fold] for cases in sets]
         if all(others):
             learnt = choose_best(
-                start, choices, lambda settings, others=others: merit(others, settings), min_gain=MIN_GAIN
+                start, CHOICES, lambda settings, others=others: merit(others, settings), min_gain=MIN_GAIN
             )
             print(
                 f"{fold.stem}: {merit(own, start):.4f} with the present weights, {merit(own, learnt):.4f} with those "
                 f"learnt on the other folds, {difference(learnt)}",
                 flush=True,
             )
-    learnt = choose_best(start, choices, lambda settings: merit(sets, settings), min_gain=MIN_GAIN)
+    learnt = choose_best(start, CHOICES, lambda settings: merit(sets, settings), min_gain=MIN_GAIN)
     print(f"on all folds: {merit(sets, start):.4f} with the present weights, {merit(sets, learnt):.4f} with")
     print(difference(learnt))
 

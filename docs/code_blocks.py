@@ -18,6 +18,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,11 @@ from declump.cli import app
 from declump.datasets import AnnotatedImage
 
 DOCS = Path(__file__).parent
-PAGES = sorted([*DOCS.glob("*.md"), *(DOCS / "compared").glob("*.md"), *(DOCS / "results").glob("*.md")])
+PAGES = sorted([*DOCS.glob("*.md"), *(DOCS / "results").glob("*.md")])
 PAGES += [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md"]
+PAPER = DOCS.parent / "paper"
+PAPER_PAGES = sorted([PAPER / "README.md", *(PAPER / "docs").rglob("*.md")])
+"""Pages of the paper's package, which has to be installed for them."""
 GENERATED = ("reference.md",)
 """Pages that show how commands look, not commands."""
 NOT_RUN = ("pip", "make", "docker", "python", "git", "declump open", "declump demo")
@@ -163,7 +167,8 @@ def prepare(folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Run some pages, or all."""
-    chosen = [page for page in PAGES if not sys.argv[1:] or page.name in sys.argv[1:]]
+    every = [*PAGES, *(PAPER_PAGES if find_spec("declump_paper") else [])]
+    chosen = [page for page in every if not sys.argv[1:] or page.name in sys.argv[1:]]
     total = 0
     for page in chosen:
         if page.name not in GENERATED:

@@ -17,7 +17,8 @@ from PIL import Image
 
 import declump
 from declump.evidence.proposals import propose_rays
-from declump.pictures import COLOURS, record_growth
+from declump.pictures import COLOURS
+from declump_paper.pictures import record_growth
 
 PICTURE = Path(__file__).parent / "pictures" / "moving.svg"
 SECONDS = 9.0

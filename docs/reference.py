@@ -28,8 +28,7 @@ Written by `python docs/reference.py` from the command line's own help and the d
 in [the command line](command-line.md) and [formats](formats.md).
 """
 MODULES = (
-    "io", "data", "simulate", "pictures", "evaluation", "datasets", "importance", "compared", "comparison", "batch",
-    "report", "slides", "research", "review", "bridges",
+    "io", "data", "simulate", "pictures", "evaluation", "datasets", "batch", "report", "slides", "review",
 )  # fmt: skip
 
 
@@ -49,6 +48,8 @@ def _commands(name: str, group: typer.Typer) -> Iterator[tuple[str, Callable[...
     for command in group.registered_commands:
         action = command.callback
         assert action is not None
+        if action.__module__.partition(".")[0] != declump.__name__:
+            continue  # of another package
         yield f"{name} {command.name or action.__name__}", action
     for inner in group.registered_groups:
         assert inner.typer_instance is not None

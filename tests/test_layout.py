@@ -13,7 +13,6 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "declump"
 WITHOUT_A_MODULE = {
     "bridges/test_integrations.py": "files in integrations/ for programs that run the command",
-    "cli/test_methods.py": "one option of a command, end to end",
     "cli/test_segment_many.py": "a command on many images: processes, interruptions, and going on afterwards",
     "datasets/test_isbi.py": "two readers with one test: isbi2014 and isbi2015",
     "golden/test_golden.py": "all rooms: stored digests of what they give",
@@ -54,7 +53,7 @@ def test_every_shared_helper_is_used(helper: Path) -> None:
     own = ast.parse(helper.read_text(encoding="utf-8"))
     used = {node.id for node in ast.walk(own) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     imported = set()
-    for path in TESTS.rglob("*.py"):
+    for path in [*TESTS.rglob("*.py"), *(TESTS.parent / "paper" / "tests").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == f"support.{helper.stem}":
                 imported.update(name.name for name in node.names)

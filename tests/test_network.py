@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,6 @@ COMMANDS = {
     "report": ["results"],
     "open": ["smear.png", "-o", "out", "--no-browser"],
     "evaluate": ["smears/1", "results"],
-    "compare": ["smear.png", "-o", "out", "--methods", "declump,mpw"],
-    "reproduce": ["folder", "--data", "smears", "-o", "out", "--folds", "2", "--methods", "joint"],
     "train prior": ["smears", "-o", "prior.npz", "--rays", "48"],
     "train regions": ["smears", "-o", "model.onnx", *BRIEF],
     "train rays": ["smears", "-o", "model.onnx", *BRIEF],
@@ -47,6 +46,12 @@ COMMANDS = {
     "doctor": [],
 }
 """A short run of each."""
+if find_spec("declump_paper"):
+    COMMANDS |= {
+        "compare": ["smear.png", "-o", "out", "--methods", "declump,mpw"],
+        "importance": ["smears", "-o", "prior.npz", "--rays", "48", "--cycles", "1", "--tries", "1"],
+        "reproduce": ["folder", "--data", "smears", "-o", "out", "--folds", "2", "--methods", "joint"],
+    }
 NEEDS = {"slide": "distributed", "open": "starlette", "train quantise": "onnx"}
 NEEDS |= {f"train {network}": "torch" for network in ("regions", "rays", "judge")}
 SOCKETS = "connect,sendto,sendmsg,sendmmsg"
@@ -77,7 +82,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Image.fromarray(made.clump).save(folder / "clump.png")
     Image.fromarray(made.nuclei.any(axis=0)).save(folder / "nuclei.png")
     tifffile.imwrite(folder / "stack.tif", np.stack([made.image, made.image[::-1]]), metadata={"axes": "ZYX"})
-    result = declump.segment(made.image, regions="classical", evidence="clump")
+    result = declump.segment(made.image, evidence="clump")
     declump.io.write_results(result, folder / "results", formats=("contours", "csv"))
     return folder
 

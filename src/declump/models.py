@@ -25,15 +25,11 @@ NUCLEUS_DIAMETER = 22.0
 """What a card without that entry means."""
 OPSET = 17
 """Version of the operators that models are written with."""
-ARCHITECTURE_ENTRY = "architecture"
-"""Entry of a card: which region network it is; a card without it means declump's own."""
 ORIGINAL_ENTRY = "8 bits of"
 """Entry of a card of a network in 8 bits: digest of the file that it was made of."""
 REACH_ENTRY = "receptive field"
 """Entry of a card of a region network in 8 bits: from how far the border of an image changes its answers, in pixels.
 Measured before the numbers were rounded, which may hide how far it sees."""
-PUBLISHED = "paper"
-"""Architecture of the network that the paper describes, which answers with classes alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +55,6 @@ class Model:
     def nucleus_diameter(self) -> float:
         """Usual diameter in pixels of a nucleus in the images that it was trained on."""
         return float(self.card.get(DIAMETER_ENTRY, NUCLEUS_DIAMETER))
-
-    @property
-    def is_published(self) -> bool:
-        """Whether it is a region network as the paper describes it, without centre map and layers."""
-        return self.card.get(ARCHITECTURE_ENTRY) == PUBLISHED
 
     def check_input(self, *sizes: int | None) -> None:
         """Refuse to be run with an input ``image`` of other sizes after the batch; None where any size will do."""

@@ -18,7 +18,7 @@ from declump.batch import Options, Outcome, Source, find_sources
 from declump.errors import printable
 from support.waiting import LIMIT, wait_until
 
-QUICK = Options(regions="classical", evidence="clump", formats=("contours",))
+QUICK = Options(evidence="clump", formats=("contours",))
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_what_was_damaged_is_done_again_and_said(tmp_path: Path) -> None:
     for index, name in enumerate(("a.png", "b.png")):
         Image.fromarray(simulate.smear((90, 90), cells=2, radius=18, rng=index).image).save(tmp_path / name)
     ShapePrior.load("default").save(prior)
-    how = Options(regions="classical", evidence="clump", prior=str(prior), formats=("contours", "csv"))
+    how = Options(evidence="clump", prior=str(prior), formats=("contours", "csv"))
     sources = find_sources([tmp_path / "a.png", tmp_path / "b.png"])
     batch.run(sources, out, how, jobs=1)
     before = contents(out)

@@ -15,7 +15,7 @@ def test_a_run_gives_one_coco_file_that_training_reads(tmp_path: Path) -> None:
         path = tmp_path / "in" / name
         path.parent.mkdir(parents=True)
         Image.fromarray(simulate.smear((300, 340), cells=5, blur=0.5, debris=0, rng=1 + index).image).save(path)
-    how = Options(regions="classical", evidence="clump", formats=("contours", "coco"))
+    how = Options(evidence="clump", formats=("contours", "coco"))
     out = tmp_path / "out"
     batch.run(find_sources([tmp_path / "in"]), out, how, jobs=1)
     document = json.loads((out / "coco.json").read_text())

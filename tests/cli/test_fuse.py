@@ -16,7 +16,7 @@ from scipy import ndimage
 from declump import fuse_stack, simulate
 
 Here = Callable[..., tuple[int, str, str]]
-OPTIONS = ("--regions", "classical", "--evidence", "clump", "--format", "csv", "--jobs", "1")
+OPTIONS = ("--evidence", "clump", "--format", "csv", "--jobs", "1")
 
 
 @pytest.fixture(scope="module")

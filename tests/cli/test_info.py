@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 import declump
 from declump import cli
 from declump.cli.info import facts
-from declump.importance.state import LearningState
 from declump.io import FORMATS, write_results
 from support.segmentations import segmentation
 
@@ -57,12 +56,12 @@ def test_models() -> None:
 def test_all_that_a_run_writes_is_known(tmp_path: Path) -> None:
     Image.fromarray(declump.simulate.smear((90, 90), cells=2, radius=18, rng=1).image).save(tmp_path / "a.png")
     out = tmp_path / "out"
-    options = declump.batch.Options(regions="classical", evidence="clump", formats=("contours", "csv"))
+    options = declump.batch.Options(evidence="clump", formats=("contours", "csv"))
     declump.batch.run(declump.batch.find_sources([tmp_path / "a.png"]), out, options, jobs=1, command="declump segment")
     declump.report.write_report(out)
     for path in (out, out / "run.json"):
         answer = told(path)
-        assert "a run of 'declump segment'" in answer and "1, 1 done" in answer and "regions classical" in answer
+        assert "a run of 'declump segment'" in answer and "1, 1 done" in answer and "evidence clump" in answer
     assert "summary of one image" in told(out / "a" / "summary.json") and "a.png" in told(out / "a" / "summary.json")
     for table, row in (("images.csv", "image"), ("a/clumps.csv", "clump"), ("a/cells.csv", "cell")):
         assert f"a row for each {row}" in told(out / table)
@@ -78,9 +77,6 @@ def test_states_of_trainings(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "model-training.zip", "w") as archive:
         archive.writestr("training.json", '{"step": 250, "curve": []}')
     assert "250" in told(tmp_path / "model-training.zip")
-    state = LearningState(np.ones(3), 1, 2, set(), [])
-    state.save(tmp_path / "prior-importance.json", "origin")
-    assert "--importance printed" in told(tmp_path / "prior-importance.json")
 
 
 def test_other_files(tmp_path: Path) -> None:

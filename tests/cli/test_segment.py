@@ -21,7 +21,7 @@ from declump import simulate
 from support.waiting import LIMIT
 
 SMEAR = simulate.smear((300, 340), cells=5, overlap=0.3, blur=0.5, debris=0, rng=1)
-QUICK = ("--regions", "classical", "--evidence", "clump")
+QUICK = ("--evidence", "clump")
 
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -145,10 +145,9 @@ def test_errors_are_one_sentence_and_leave_nothing(
         ((folder / "colour.png", "--format", "csv,bmp"), "no format 'bmp'; the formats are masks, contours, csv"),
         ((folder / "colour.png", "--regions", tmp_path / "none.onnx"), "no region model"),
         ((folder / "colour.png", "--judge", tmp_path / "none.onnx"), "no judge of nuclei"),
-        ((folder / "colour.png", *QUICK[:2], "--rays", tmp_path / "none.onnx"), "no ray model"),
+        ((folder / "colour.png", "--rays", tmp_path / "none.onnx"), "no ray model"),
         ((folder / "colour.png", *QUICK, "--prior", tmp_path / "none.npz"), "no prior"),
         ((folder / "colour.png", *QUICK, "--pixel-size", "-1"), "pixel size"),
-        ((folder / "colour.png", *QUICK, "--refined"), "'classical' has none"),
         ((folder / "colour.png", tmp_path / "colour.tif"), "two images are called colour"),
     ):
         code, told, error = here("segment", *arguments, "-o", tmp_path / "out")
@@ -203,23 +202,6 @@ def test_names_do_no_harm_to_a_terminal_that_knows_few_letters(tmp_path: Path) -
     ended = subprocess.run(command, capture_output=True, timeout=LIMIT, check=False, env=surroundings)
     assert ended.returncode == 1 and b"\x1b" not in ended.stdout + ended.stderr
     assert rb"smile \U0001f600.png: " in ended.stdout and b"1 of 2 images failed" in ended.stderr
-
-
-@pytest.mark.slow
-def test_the_published_network_can_be_trained_and_its_answers_refined(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="training needs the extra 'train'")
-    simulate.write(simulate.smear((200, 200), cells=3, rng=1), tmp_path / "data" / "one")
-    model = tmp_path / "model.onnx"
-    how = ("--architecture", "paper", "--steps", 2, "--simulated", 1, "--size", 1)
-    ended = run("train", "regions", tmp_path / "data", "-o", model, *how)
-    assert ended.returncode == 0, ended.stderr
-    arguments = ("segment", folder / "colour.png", "--regions", model, "--evidence", "clump", "--refined")
-    ended = run(*arguments, "-o", tmp_path / "out")
-    assert ended.returncode == 0, ended.stderr
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert record["settings"]["refined"] is True and record["command"].endswith("--refined")
-    ended = run(*arguments, "-o", tmp_path / "layers", "--evidence", "layers")
-    assert ended.returncode == 1 and "know no layers" in ended.stderr and ended.stderr.count("\n") == 1
 
 
 def test_without_a_folder_results_lie_beside_the_image_and_numbers_can_be_seen(

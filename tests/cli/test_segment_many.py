@@ -18,7 +18,7 @@ from declump import simulate
 from support.waiting import LIMIT, start, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")]
-OPTIONS = ("--regions", "classical", "--evidence", "clump", "--format", "csv,coco,zarr,png")
+OPTIONS = ("--evidence", "clump", "--format", "csv,coco,zarr,png")
 BAD = "slides/second/s03.png"
 
 

@@ -31,7 +31,6 @@ def slide(tmp_path: Path) -> Path:
         ("slide.png", ("--format", "docx"), "there is no format 'docx'"),
         ("slide.png", ("--tile", 3), "from 128 to 16384 pixels"),
         ("slide.png", ("--diameter", -1), "diameter of a nucleus"),
-        ("slide.png", ("--statistics", '{"backgrund": 240}'), "there is no 'backgrund'"),
         ("slide.png", ("--scheduler", "tcp://127.0.0.1:1"), "there is no Dask scheduler at tcp://127.0.0.1:1"),
     ],
 )

@@ -57,7 +57,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-OPTIONS = ("--regions", "classical", "--evidence", "clump", "--format", "csv")
+OPTIONS = ("--evidence", "clump", "--format", "csv")
 
 
 def test_a_single_image_shows_its_stages_on_a_terminal_and_nothing_elsewhere(image: Path) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import declump
 from declump.evolution.claims import keep_claimed
 from declump.evolution.settings import SETTINGS
-from declump.pictures.growth import record_growth
 from declump.records.clump import split_clumps
 from declump.records.evidence import Evidence
+from declump_paper.pictures.growth import record_growth
 
 SHAPE = (140, 260)
 ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]
@@ -63,7 +63,6 @@ def test_the_growth_counts_as_the_result_does():
     [
         None,
         propose(SIZE, np.inf),
-        Evidence(layers=np.ones(SHAPE), layers_std=np.ones(SHAPE)),
         propose(SIZE, 70.0),
     ],
 )
@@ -81,8 +80,7 @@ def test_all_of_a_clump_is_claimed_beside_a_cell_of_which_nothing_is_known():
 
 def test_the_settings_of_the_paper_leave_nothing_out():
     (clump,) = split_clumps(TWO, SEED)
-    for name in ("paper", "paper-each"):
-        assert keep_claimed(clump, propose(SIZE, 4.0), SETTINGS[name], SIZE) is clump
+    assert keep_claimed(clump, propose(SIZE, 4.0), SETTINGS["paper"], SIZE) is clump
 
 
 def test_what_a_person_drew_is_claimed_and_goes_before_proposals():

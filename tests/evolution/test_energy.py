@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from declump import _kernels
-from declump._kernels.types import LayerMaps, PolarTable
+from declump._kernels.types import PolarTable
 from declump.evolution import energy
 from declump.evolution.polar import make_polar_table
 from declump.evolution.terms.discrepancy import Discrepancy
-from declump.evolution.terms.layers import LayerMisfit
 from declump.evolution.terms.rays import RayMisfit, expect_nothing
 from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines, Term, find_stride
 from declump.shapes import contours
@@ -151,14 +150,13 @@ def test_the_readable_twins_run_without_the_kernels(monkeypatch):
         raise AssertionError("a twin is computed by the kernel it is to be held against")
 
     case, rng = random_case(1, 3, 40), np.random.default_rng(0)
-    layers, tolerances = layers_and_tolerances(case, 0)
+    tolerances = some_tolerances(case, 0)
     for name in _kernels.__all__:
         if callable(getattr(_kernels, name)):
             monkeypatch.setattr(_kernels, name, refuse)
     energy.pose(*hypothesis_set(rng, 40), rng.normal(size=3), 0.1, 0.3)
     energy.hard_discrepancy(case.clump, case.seeds, case.radii)
     energy.soft_discrepancy(case.clump, case.seeds, case.radii, case.softness)
-    energy.layer_misfit(layers, case.seeds, case.radii, case.softness)
     energy.normal_equations(
         case.clump,
         case.seeds,
@@ -168,7 +166,6 @@ def test_the_readable_twins_run_without_the_kernels(monkeypatch):
         case.targets,
         case.precisions,
         tolerances,
-        layers,
     )
 
 
@@ -235,16 +232,6 @@ def test_ray_misfit_with_tolerances():
     assert energy.ray_misfit(radii, targets, precisions, np.array([[np.inf, 3.0]])) == 2 * 1 + 0.5 * 9 / 2
 
 
-def test_layer_misfit_counts_cells_over_each_pixel():
-    # One pixel half covered by two cells, six wholly by one: one cell is expected everywhere.
-    seeds, radii = np.array([[0, 0], [0, 6]]), np.full((2, 16), 3.0)
-    layers = energy.Layers(np.ones((1, 7)), np.full((1, 7), 0.5), np.full((1, 7), np.inf))
-    assert energy.layer_misfit(layers, seeds, radii, 1.0) == pytest.approx(0, abs=1e-12)
-    layers.counts[0, 3:] = 3
-    assert energy.layer_misfit(layers, seeds, radii, 1.0) == pytest.approx(0.5 * 4 * 4)
-    assert energy.layer_misfit(layers._replace(tolerances=np.full((1, 7), 2.0)), seeds, radii, 1.0) == pytest.approx(4)
-
-
 def test_hard_discrepancy_counts_missing_and_surplus_pixels():
     clump = np.zeros((40, 40), dtype=bool)
     clump[5:9, 30:35] = True
@@ -306,46 +293,36 @@ def test_gradient_and_hessian_are_those_of_finite_differences(number):
     assert total(parameters) == pytest.approx(np.sum(residuals(case, radii) ** 2))
 
 
-def layers_and_tolerances(case: Case, number: int) -> tuple[energy.Layers, np.ndarray]:
-    """Expected layers of a case, here and there without weight, and tolerances of its rays, some of them infinite."""
+def some_tolerances(case: Case, number: int) -> np.ndarray:
+    """Tolerances of the rays of a case, some of them infinite."""
     rng = np.random.default_rng(number)
-    shape = case.clump.shape
-    weights = rng.uniform(0, 2, shape) * (rng.random(shape) > 0.2)
-    scales = [np.where(rng.random(of) < 0.1, np.inf, rng.uniform(0.3, 3, of)) for of in (shape, case.radii.shape)]
-    return energy.Layers(rng.uniform(0, 3, shape), weights, scales[0]), scales[1]
+    shape = case.radii.shape
+    return np.where(rng.random(shape) < 0.1, np.inf, rng.uniform(0.3, 3, shape))
 
 
 @settings(max_examples=25)
 @given(numbers)
 def test_gradient_and_hessian_with_evidence_are_those_of_finite_differences(number):
     case, parameters, posed = posed_case(number)
-    layers, tolerances = layers_and_tolerances(case, number)
+    tolerances = some_tolerances(case, number)
     radii, basis = posed(parameters)
     precisions = case.precisions + 0.1
     gradient, hessian = energy.normal_equations(
-        case.clump, case.seeds, radii, basis, case.softness, case.targets, precisions, tolerances, layers
+        case.clump, case.seeds, radii, basis, case.softness, case.targets, precisions, tolerances
     )
 
     def total(at: np.ndarray) -> float:
         radii, _ = posed(at)
         soft = energy.soft_discrepancy(case.clump, case.seeds, radii, case.softness)
-        soft += energy.ray_misfit(radii, case.targets, precisions, tolerances)
-        return soft + energy.layer_misfit(layers, case.seeds, radii, case.softness)
+        return soft + energy.ray_misfit(radii, case.targets, precisions, tolerances)
 
-    def residuals_of(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def residuals_of(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         radii, _ = posed(at)
         cover = energy.coverages(case.clump.shape, case.seeds, radii, case.softness)
-        union, piled = 1 - np.prod(1 - cover, axis=0) - case.clump, cover.sum(axis=0) - layers.counts
-        return union, radii - case.targets, piled
+        return 1 - np.prod(1 - cover, axis=0) - case.clump, radii - case.targets
 
-    union, off, piled = residuals_of(parameters)
-    weights = np.concatenate(
-        [
-            np.ones(union.size),
-            (precisions * energy.robust_weights(off, tolerances)).ravel(),
-            (layers.weights * energy.robust_weights(piled, layers.tolerances)).ravel(),
-        ]
-    )
+    union, off = residuals_of(parameters)
+    weights = np.concatenate([np.ones(union.size), (precisions * energy.robust_weights(off, tolerances)).ravel()])
     step = 1e-5
     slopes, columns = np.empty_like(parameters), []
     for index in np.ndindex(*parameters.shape):
@@ -399,15 +376,12 @@ def test_the_compiled_normal_equations_are_the_readable_ones_and_leave_their_buf
 @given(numbers, st.integers(1, 4), st.sampled_from([180, 360, 540]))
 def test_the_hessian_interpolates_between_rays_and_the_gradient_does_not(number, cells, rays):
     case = random_case(number, cells, rays, crowded=True)
-    gradient, blocks, pairs, shared = case.compiled_equations(
-        Discrepancy(case.clump, rays), case.ray_misfit(np.inf), LayerMisfit(layers_and_tolerances(case, number)[0])
-    )
+    gradient, blocks, pairs, shared = case.compiled_equations(Discrepancy(case.clump, rays), case.ray_misfit(np.inf))
     stride = rays // 180
     kept, far = case.basis[:, ::stride, None], (np.arange(stride) / stride)[:, None]
     between = ((1 - far) * kept + far * np.roll(kept, -1, axis=1)).reshape(case.basis.shape)
-    layers, _ = layers_and_tolerances(case, number)
     given_to = case.clump, case.seeds, case.radii
-    evidence = case.softness, case.targets, case.precisions, np.inf, layers
+    evidence = case.softness, case.targets, case.precisions, np.inf
     expected_gradient, _ = energy.normal_equations(*given_to, case.basis, *evidence)
     _, expected_hessian = energy.normal_equations(*given_to, between, *evidence)
     assert_close(gradient, expected_gradient, 1e-9)
@@ -422,23 +396,9 @@ def test_the_hessian_knows_rays_two_degrees_apart_where_that_divides_them(rays, 
 
 
 @given(cases, numbers)
-def test_the_compiled_layer_misfit_is_the_readable_one(case, number):
-    layers, _ = layers_and_tolerances(case, number)
-    sums, touched = np.zeros(case.clump.shape), np.empty(case.clump.size, dtype=np.int64)
-    count = _kernels.count_layers(*case.places, case.radii, case.softness, case.table, sums, touched)
-    cover = energy.coverages(case.clump.shape, case.seeds, case.radii, case.softness)
-    np.testing.assert_allclose(sums, cover.sum(axis=0), rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(np.sort(touched[:count]), np.flatnonzero(sums))
-    empty = float(np.sum(layers.weights * energy.robust_loss(layers.counts, layers.tolerances)))
-    value = _kernels.layer_misfit(LayerMaps(*layers, sums), empty, touched, count)
-    expected = energy.layer_misfit(layers, case.seeds, case.radii, case.softness)
-    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-@given(cases, numbers)
 def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case, number):
-    layers, tolerances = layers_and_tolerances(case, number)
-    terms = Discrepancy(case.clump, case.radii.shape[1]), case.ray_misfit(tolerances), LayerMisfit(layers)
+    tolerances = some_tolerances(case, number)
+    terms = Discrepancy(case.clump, case.radii.shape[1]), case.ray_misfit(tolerances)
     gradient, blocks, pairs, shared = case.compiled_equations(*terms)
     expected_gradient, expected_hessian = energy.normal_equations(
         case.clump,
@@ -449,13 +409,11 @@ def test_the_compiled_normal_equations_with_evidence_are_the_readable_ones(case,
         case.targets,
         case.precisions,
         tolerances,
-        layers,
     )
     assert_close(gradient, expected_gradient, 1e-9)
     assert_close(dense(blocks, pairs, shared), expected_hessian, 1e-9)
     assert np.all(pairs[:, 0] < pairs[:, 1])
     np.testing.assert_array_equal(terms[0].places, -1)
-    np.testing.assert_array_equal(terms[2].last, -1)
     eigenvalues = np.linalg.eigvalsh(dense(blocks, pairs, shared).reshape(gradient.size, gradient.size))
     assert eigenvalues[0] >= -1e-9 * max(eigenvalues[-1], 1.0)
 

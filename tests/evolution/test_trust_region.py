@@ -331,12 +331,6 @@ def true_radii(masks: np.ndarray, seeds: np.ndarray, rays: int = 360) -> np.ndar
     return np.stack([contours.outermost_crossings(*pair, rays)[0] for pair in zip(masks, pixels, strict=True)])
 
 
-def layers_of(masks: np.ndarray, clump: Clump, std: float = 0.2) -> Evidence:
-    """The true number of layers in the crop of a clump."""
-    whole = masks.sum(axis=0)
-    return Evidence(layers=whole, layers_std=np.full(whole.shape, std)).restrict(clump)
-
-
 @pytest.mark.parametrize("settings", [JOINT, PAPER])
 def test_evidence_that_says_nothing_changes_nothing(default, settings):
     masks, seeds = three_ellipses()
@@ -349,19 +343,10 @@ def test_evidence_that_says_nothing_changes_nothing(default, settings):
         assert same.history == without.history
 
 
-def test_layers_without_certainty_say_nothing(default):
-    masks, seeds = three_ellipses()
-    clump, scale = clump_of(masks, seeds), scale_for(masks, default)
-    without = evolve_clump(clump, default, JOINT, scale=scale)
-    same = evolve_clump(clump, default, JOINT, scale=scale, evidence=layers_of(masks, clump, np.inf))
-    np.testing.assert_array_equal(same.radii, without.radii)
-
-
 def test_the_paper_setting_does_not_heed_evidence(default):
     masks, seeds = three_ellipses()
     clump, scale = clump_of(masks, seeds), scale_for(masks, default)
-    layers = layers_of(masks, clump)
-    evidence = replace(layers, radii=true_radii(masks, seeds), radii_std=np.ones((3, 360)))
+    evidence = Evidence(radii=true_radii(masks, seeds), radii_std=np.ones((3, 360)))
     without, heeding = (evolve_clump(clump, default, PAPER, scale=scale, evidence=told) for told in (None, evidence))
     assert heeding.radii.tobytes() == without.radii.tobytes()
 
@@ -372,7 +357,7 @@ def test_the_soft_energy_with_evidence_is_the_readable_one_and_never_rises(defau
     clump, scale = clump_of(masks, seeds), scale_for(masks, default)
     std = np.full((len(seeds), 360), 2.0)
     std[:, 100:200] = np.inf
-    evidence = replace(layers_of(masks, clump), radii=1.1 * true_radii(masks, seeds), radii_std=std)
+    evidence = Evidence(radii=1.1 * true_radii(masks, seeds), radii_std=std)
     states = []
     model = ClumpObjective.build_model
 
@@ -385,9 +370,7 @@ def test_the_soft_energy_with_evidence_is_the_readable_one_and_never_rises(defau
     assert len(states) > 2
     assert np.all(np.diff([state.energy for _, state in states]) < 0)
     for objective, state in states:
-        layers = energy.Layers(*objective.terms.every[-1].maps[:3])
         expected = energy.soft_discrepancy(clump.mask, clump.seeds, state.radii, objective.softness)
-        expected += energy.layer_misfit(layers, clump.seeds, state.radii, objective.softness)
         expected += energy.ray_misfit(state.radii, *objective.terms.expected[:3])
         expected += np.sum(objective.terms.shape.prices * state.parameters**2)
         assert state.energy == pytest.approx(expected, rel=1e-9)
@@ -452,23 +435,12 @@ def test_a_wrong_proposal_is_let_go_where_the_clump_contradicts_it(default):
     assert dices(robust, clump, masks).min() > dices(plain, clump, masks).min() + 0.05
 
 
-def test_the_true_number_of_layers_finds_hidden_outlines(default):
-    told, untold = [], []
-    for number in range(4):
-        masks, seeds = smear_clump(number)
-        clump, scale = clump_of(masks, seeds), scale_for(masks, default)
-        for values, evidence in ((told, layers_of(masks, clump)), (untold, None)):
-            result = evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
-            values.append(dices(result, clump, masks).mean())
-    assert np.mean(told) > np.mean(untold) + 0.02
-
-
 def test_the_order_of_the_seeds_does_not_matter_with_evidence(default):
     masks, seeds = three_ellipses()
     scale, order = scale_for(masks, default), np.array([2, 0, 1])
     clump, turned = clump_of(masks, seeds), clump_of(masks, seeds[order])
     radii, std = true_radii(masks, seeds), np.full((3, 360), 3.0)
-    evidence = replace(layers_of(masks, clump), radii=radii, radii_std=std)
+    evidence = Evidence(radii=radii, radii_std=std)
     one = evolve_clump(clump, default, JOINT, scale=scale, evidence=evidence)
     other = evolve_clump(turned, default, JOINT, scale=scale, evidence=replace(evidence, radii=radii[order]))
     np.testing.assert_allclose(other.radii, one.radii[order], atol=0.1)
@@ -482,7 +454,7 @@ def test_evidence_weighs_the_same_at_any_magnification(default, factor):
         masks, seeds = three_ellipses(factor)
         clump = clump_of(masks, seeds)
         std = np.full((3, 360), factor * 2.5)
-        evidence = replace(layers_of(masks, clump), radii=factor * proposed, radii_std=std)
+        evidence = Evidence(radii=factor * proposed, radii_std=std)
         result = evolve_clump(clump, default, JOINT, scale=scale_for(masks, default), evidence=evidence)
         return result.radii / factor
 
@@ -493,7 +465,6 @@ def test_evidence_weighs_the_same_at_any_magnification(default, factor):
     ("evidence", "message"),
     [
         (Evidence(radii=np.ones((3, 360)), radii_std=np.ones((3, 360))), "3 rows for 2 seeds"),
-        (Evidence(layers=np.ones((9, 9)), layers_std=np.ones((9, 9))), r"given were \(9, 9\)"),
     ],
 )
 def test_evidence_of_another_clump_is_refused(default, evidence, message):

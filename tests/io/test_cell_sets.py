@@ -64,7 +64,7 @@ def test_files_of_one_image(format_name: str, tmp_path: Path) -> None:
 def write_one(folder: Path, format_name: str) -> Path:
     smear = SMEARS["a"]
     regions = Regions(smear.clump, smear.nuclei.any(axis=0))
-    result = batch.Options(regions="classical", evidence="clump").segment(smear.image, regions)
+    result = batch.Options(evidence="clump").segment(smear.image, regions)
     io.write_results(result, folder, formats=(format_name,))
     return folder / io.FORMATS[format_name].file
 

@@ -62,8 +62,7 @@ def test_a_spot_belongs_to_the_first_of_the_clumps_with_most_of_its_pixels(label
 
 
 def test_what_needs_the_whole_image_is_refused() -> None:
-    for wrong in ({"regions": "classical"}, {"judge": "none"}, {"evidence": "layers"}):
-        with pytest.raises(ValueError, match="need"):
-            declump.segment(SMEAR.image, statistics=KNOWN, **wrong)
+    with pytest.raises(ValueError, match="need"):
+        declump.segment(SMEAR.image, statistics=KNOWN, judge="none")
     with pytest.raises(ValueError, match="give one of both"):
         declump.segment(SMEAR.image, statistics=KNOWN, regions=declump.Regions(SMEAR.clump, SMEAR.nuclei.any(axis=0)))

@@ -10,36 +10,11 @@ from declump.regions.find import find_regions, resolution
 SMEAR = simulate.smear((260, 280), cells=5, overlap=0.3, debris=0, rng=12)
 
 
-@pytest.mark.parametrize("model", ["default", "classical"])
-def test_areas_are_in_pixels_or_in_micrometres(model: str) -> None:
-    half = {"diameter": 22.0, "pixel_size": 0.5}
-    everything = find_regions(SMEAR.image, model=model, diameter=22.0)
-    areas = np.sort(np.bincount(everything.nuclei.ravel())[1:])
-    between = (areas[0] + areas[1]) / 2
-    fewer = find_regions(SMEAR.image, model=model, diameter=22.0, min_nucleus_area=between)
-    assert len(fewer.seeds) == len(everything.seeds) - np.sum(areas < between)
-    same = find_regions(SMEAR.image, model=model, min_nucleus_area=between / 4, **half)
-    np.testing.assert_array_equal(same.nuclei, fewer.nuclei)
-    none = find_regions(SMEAR.image, model=model, diameter=22.0, min_clump_area=SMEAR.clump.size)
-    assert not none.clump.any() and not none.nuclei.any()
-
-
-def test_a_hole_is_filled_up_to_the_largest() -> None:
-    image = SMEAR.image.copy()
-    inside = np.argwhere(SMEAR.cells[0] & ~SMEAR.nuclei[0])
-    row, column = inside[len(inside) // 2]
-    image[row - 9 : row + 10, column - 9 : column + 10] = 235
-    open_, filled = (find_regions(image, diameter=22.0, max_hole_area=area).clump for area in (0, 2000))
-    assert filled.sum() > open_.sum() and (filled | open_ == filled).all()
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"pixel_size": 0}, "pixel size"),
         ({"diameter": 1}, "diameter"),
-        ({"min_nucleus_area": -1}, "areas"),
-        ({"min_clump_area": np.nan}, "areas"),
     ],
 )
 def test_impossible_sizes_are_refused(options: dict[str, float], words: str) -> None:

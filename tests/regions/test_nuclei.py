@@ -52,14 +52,6 @@ def test_a_doubtful_nucleus_keeps_its_whole_outline() -> None:
     assert separate_nuclei(0.4 * probability, centre_map, luminance, diameter=20, rules=strict).max() == 0
 
 
-def test_the_least_area_can_be_set_in_pixels() -> None:
-    probability, centre_map, luminance = maps_of([(40, 40, 10), (70, 90, 5)])
-    counts = [
-        separate_nuclei(probability, centre_map, luminance, diameter=20, min_area=area).max() for area in (0, 150, 400)
-    ]
-    assert counts == [2, 1, 0]
-
-
 def test_two_nuclei_with_one_peak_between_them_are_cut_at_the_waist() -> None:
     probability, _, luminance = maps_of([(40, 40, 12), (40, 62, 12)])
     single_peak = np.maximum(1 - np.hypot(ROWS - 40, COLUMNS - 51) / 40, 0).astype(np.float32)

@@ -8,10 +8,8 @@ from declump.regions.options import to_region_options
 
 
 def test_in_pixels() -> None:
-    given = RegionOptions(pixel_size=0.5, min_nucleus_area=10, max_hole_area=0, cut_nuclei=True)
-    assert given.in_pixels() == RegionOptions(
-        expected_diameter=14, min_nucleus_area=40, max_hole_area=0, cut_nuclei=True
-    )
+    given = RegionOptions(pixel_size=0.5, cut_nuclei=True)
+    assert given.in_pixels() == RegionOptions(expected_diameter=14, cut_nuclei=True)
     assert given.in_pixels().in_pixels() == given.in_pixels()
     assert RegionOptions(diameter=20, pixel_size=0.5).in_pixels().diameter == 20
 
@@ -23,8 +21,6 @@ def test_in_pixels() -> None:
         ({"pixel_size": np.nan}, "pixel size"),
         ({"pixel_size": 100.0}, "diameter of a nucleus is a number of pixels from 2 to 1000"),
         ({"diameter": 1}, "diameter"),
-        ({"max_hole_area": -1}, "areas"),
-        ({"min_clump_area": np.inf}, "areas"),
     ],
 )
 def test_impossible_sizes_are_refused(options: dict[str, float], words: str) -> None:
@@ -33,7 +29,7 @@ def test_impossible_sizes_are_refused(options: dict[str, float], words: str) -> 
 
 
 def test_what_arguments_stand_for() -> None:
-    assert to_region_options("classical", diameter=20) == RegionOptions("classical", diameter=20)
+    assert to_region_options("mine.onnx", diameter=20) == RegionOptions("mine.onnx", diameter=20)
     known = Regions(np.ones((3, 3), bool), np.zeros((3, 3), int))
     assert to_region_options(known, pixel_size=0.5) == RegionOptions(pixel_size=0.5)
     own = RegionOptions(diameter=9)

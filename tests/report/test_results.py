@@ -25,7 +25,7 @@ def test_subfolders_pages_and_pixel_sizes_of_a_run(tmp_path: Path) -> None:
     tifffile.imwrite(slides / "two.tif", np.stack([smear.image, smear.image[::-1]]), photometric="minisblack")
     (slides / "broken.png").write_bytes(b"no picture")
     command = [sys.executable, "-m", "declump.cli", "segment", str(slides), "-o", str(out), "--jobs", "1"]
-    options = ["--regions", "classical", "--evidence", "clump", "--pixel-size", "0.3"]
+    options = ["--evidence", "clump", "--pixel-size", "0.3"]
     ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=LIMIT, check=False)
     assert ended.returncode == 1 and "broken" in ended.stderr + ended.stdout
     run = read_run(out)

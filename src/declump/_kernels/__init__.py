@@ -8,7 +8,6 @@ Shapes are written in these letters: N cells of a clump, K rays, P parameters a 
 """
 
 from declump._kernels.discrepancy import cover, gather_discrepancy
-from declump._kernels.layers import count_layers, gather_layers, layer_misfit
 from declump._kernels.masks import convex_area, fill_holes, grow_diamond, inner_rim, measure_clearance
 from declump._kernels.peaks import outstanding_peaks
 from declump._kernels.pieces import find_runs, measure_runs, paint_runs
@@ -26,7 +25,6 @@ from declump._kernels.rays import (
     points_inside,
     tabulate_sectors,
 )
-from declump._kernels.scores import sum_pixel_scores
 from declump._kernels.trust_region import factorise, predicted_decrease, truncated_conjugate_gradient
 from declump._kernels.types import ON_EDGE
 from declump._kernels.windows import sample_affine, sample_number, sample_polar
@@ -35,7 +33,6 @@ __all__ = [
     "ON_EDGE",
     "carry_gradient",
     "convex_area",
-    "count_layers",
     "cover",
     "factorise",
     "fill_contour",
@@ -45,11 +42,9 @@ __all__ = [
     "find_runs",
     "first_exits",
     "gather_discrepancy",
-    "gather_layers",
     "grow_diamond",
     "inner_rim",
     "largest_copy",
-    "layer_misfit",
     "measure_clearance",
     "measure_runs",
     "nearest_bisectors",
@@ -66,7 +61,6 @@ __all__ = [
     "sample_number",
     "sample_polar",
     "shared_blocks",
-    "sum_pixel_scores",
     "tabulate_sectors",
     "thin_curvatures",
     "truncated_conjugate_gradient",

@@ -73,43 +73,6 @@ def pixels_inside(
 
 
 @compiled
-def visit_bands(
-    rows: Ints, columns: Ints, radii: Floats, softness: float, table: PolarTable, shape: tuple[int, int]
-) -> Visits:
-    """Find the pixels in the band round every outline, cell by cell and sector by sector; see :data:`Visits`."""
-    starts, d_rows, d_columns, distances, fractions = table
-    cells, rays = radii.shape
-    height, width = shape
-    capacity = 0
-    bands = np.empty((cells, rays, 2), dtype=np.int64)
-    for cell in range(cells):
-        for sector in range(rays):
-            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
-            end = starts[sector + 1]
-            bands[cell, sector, 0] = entries_within(distances, starts[sector], end, min(near, far) - softness)
-            bands[cell, sector, 1] = entries_within(distances, bands[cell, sector, 0], end, max(near, far) + softness)
-            capacity += bands[cell, sector, 1] - bands[cell, sector, 0]
-    at_cell = np.empty(capacity, dtype=np.int32)
-    at_sector = np.empty(capacity, dtype=np.int32)
-    at_fraction = np.empty(capacity)
-    at_depth = np.empty(capacity)
-    at_pixel = np.empty(capacity, dtype=np.int64)
-    count = 0
-    for cell in range(cells):
-        for sector in range(rays):
-            near, far = radii[cell, sector], radii[cell, sector + 1 if sector + 1 < rays else 0]
-            for entry in range(bands[cell, sector, 0], bands[cell, sector, 1]):
-                row, column = rows[cell] + d_rows[entry], columns[cell] + d_columns[entry]
-                depth = (near + fractions[entry] * (far - near) - distances[entry]) / softness
-                if -1 < depth < 1 and 0 <= row < height and 0 <= column < width:
-                    at_cell[count], at_sector[count] = cell, sector
-                    at_fraction[count], at_depth[count] = fractions[entry], depth
-                    at_pixel[count] = row * width + column
-                    count += 1
-    return at_cell[:count], at_sector[:count], at_fraction[:count], at_depth[:count], at_pixel[:count]
-
-
-@compiled
 def add_visits(
     visits: Visits,
     pushes: Floats,

@@ -37,15 +37,3 @@ class PolarTable(NamedTuple):
     columns: Ints
     distances: Floats
     fractions: Floats
-
-
-class LayerMaps(NamedTuple):
-    """Expected number of cells at each pixel, weight and tolerance, as in :class:`declump.evolution.energy.Layers`.
-
-    And how many cells there are, as :func:`declump._kernels.count_layers` tells. (H, W) each.
-    """
-
-    counts: Floats
-    weights: Floats
-    tolerances: Floats
-    sums: Floats

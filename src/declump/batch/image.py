@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from declump._files import atomic_folder, file_digest
 from declump.batch.options import Options
+from declump.batch.rehearsal import two_discs
 from declump.batch.resources import check_memory, free_memory
 from declump.batch.sources import Source
 from declump.batch.workers import check_parent, tell_parent
@@ -26,7 +27,6 @@ from declump.io.formats.parts.tables import plain, plain_columns
 from declump.io.results import earlier_files
 from declump.measurements import measure
 from declump.measurements.quality import VERDICTS
-from declump.methods import two_discs
 from declump.records.segmentation import Segmentation
 from declump.regions.channels import ImageChannels
 from declump.regions.find import get_regions

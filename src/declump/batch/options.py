@@ -13,16 +13,13 @@ from declump._files import file_digest
 from declump.evidence import proposals
 from declump.images.stacks import STACKS
 from declump.io.formats import DEFAULT
-from declump.methods import OURS, Method, find_method
 from declump.models import model_path
+from declump.pipelines.cells import segment
 from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.regions import inference
 from declump.regions.options import MIN_NUCLEUS, RegionOptions, usual_diameter
 from declump.shapes.named import find_shipped
-
-OF_METHODS = ("evidence", "rays", "setting", "prior")
-"""Options that some methods heed, and some do not."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +28,8 @@ class Options:
 
     Attributes
     ----------
-    method : str
-        A name in ``declump.methods.METHODS``. What it does not heed of ``evidence``, ``rays``, ``prior`` and
-        ``setting``, and is not as by default, is refused.
-    refined : bool
-        Whether a Markov random field cleans the regions; see :func:`declump.find_regions`.
     regions, evidence, rays, prior, setting, pixel_size, diameter
         See :func:`declump.segment`. Without ``pixel_size`` that of an image's metadata is taken.
-    min_nucleus_area, min_clump_area, max_hole_area
-        See :func:`declump.find_regions`; in square micrometres only if ``pixel_size`` is given.
     judge, min_nucleus
         See :func:`declump.find_regions`.
     min_confidence : float
@@ -54,7 +44,6 @@ class Options:
         Names in ``declump.io.FORMATS``.
     """
 
-    method: str = OURS
     regions: str = "default"
     evidence: str | None = None
     rays: str = "default"
@@ -62,27 +51,21 @@ class Options:
     setting: str = "joint"
     pixel_size: float | None = None
     diameter: float | None = None
-    min_nucleus_area: float | None = None
-    min_clump_area: float | None = None
-    max_hole_area: float | None = None
     judge: str = "default"
     min_nucleus: float = MIN_NUCLEUS
     min_confidence: float = 0.0
     others: bool = False
     numbers: bool = False
-    refined: bool = False
     stack: str = "fuse"
     formats: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
-        """Refuse sizes that cannot be, a method that there is not, and what it would not heed."""
+        """Refuse sizes that cannot be."""
         self.region_options()
         if not 0 <= self.min_confidence <= 1:
             raise ValueError(f"the least confidence of a cell is from 0 to 1; given was {self.min_confidence}")
         if self.stack not in STACKS:
             raise ValueError(f"a focus stack is dealt with by {' or '.join(STACKS)}; given was {self.stack!r}")
-        usual = {field.name: field.default for field in fields(self)}
-        self._method.check_options([name for name in OF_METHODS if getattr(self, name) != usual[name]])
 
     def region_options(self, pixel_size: float | None = None) -> RegionOptions:
         """Give how regions are to be found in an image.
@@ -90,18 +73,13 @@ class Options:
         Parameters
         ----------
         pixel_size : float, optional
-            Micrometres a pixel, where the image itself tells. A first guess of how large nuclei are; it changes no unit
-            of the areas that were given.
+            Micrometres a pixel, where the image itself tells. A first guess of how large nuclei are.
         """
         told = None if self.pixel_size is not None or pixel_size is None else usual_diameter(pixel_size)
         return RegionOptions(
             model=self.regions,
             diameter=self.diameter,
             pixel_size=self.pixel_size,
-            min_nucleus_area=self.min_nucleus_area,
-            min_clump_area=self.min_clump_area,
-            max_hole_area=self.max_hole_area,
-            refined=self.refined,
             judge=self.judge,
             min_nucleus=self.min_nucleus,
             expected_diameter=told,
@@ -115,26 +93,27 @@ class Options:
         progress: Callable[[int, int], None] | None = None,
         stage: Callable[[str], None] | None = None,
     ) -> Segmentation:
-        """Find the cells of an image by the method that was chosen; see :func:`declump.segment`."""
-        method, chosen = self._method, {name: getattr(self, name) for name in self._method.options}
-        return method(image, regions, progress=progress, stage=stage, **chosen)
+        """Find the cells of an image; see :func:`declump.segment`."""
+        return segment(
+            image,
+            regions=regions,
+            evidence=self.evidence,
+            rays=self.rays,
+            prior=self.prior,
+            setting=self.setting,
+            progress=progress,
+            stage=stage,
+        )
 
     def model_digests(self) -> dict[str, str | None]:
         """Give the digests of the files that results follow from, by option; None for what is in no file."""
-        files: dict[str, Path | None] = {"regions": None, "judge": None, "rays": None, "prior": None}
-        if self.regions != "classical":
-            files["regions"] = model_path(self.regions, inference.SHIPPED)
-        if self.judge != "none":
-            files["judge"] = model_path(self.judge, "judge.onnx")
-        if "rays" in self._method.options:
-            files["rays"] = model_path(self.rays, proposals.SHIPPED)
-        if "prior" in self._method.options:
-            files["prior"] = find_shipped(self.prior) or Path(self.prior)
+        files: dict[str, Path | None] = {
+            "regions": model_path(self.regions, inference.SHIPPED),
+            "judge": None if self.judge == "none" else model_path(self.judge, "judge.onnx"),
+            "rays": model_path(self.rays, proposals.SHIPPED),
+            "prior": find_shipped(self.prior) or Path(self.prior),
+        }
         return {name: file_digest(path) if path and path.is_file() else None for name, path in files.items()}
-
-    @property
-    def _method(self) -> Method:
-        return find_method(self.method)
 
     def record(self) -> dict[str, Any]:
         """Give all options as JSON has them."""

@@ -7,14 +7,15 @@ import os
 import signal
 import sys
 import warnings
+from importlib.metadata import entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from declump import __version__
+from declump._installation import how_to_install_paper
 from declump.cli import (
-    compare,
     demo,
     doctor,
     evaluate,
@@ -22,7 +23,6 @@ from declump.cli import (
     fuse,
     info,
     report,
-    reproduce,
     review,
     segment,
     simulate,
@@ -31,11 +31,23 @@ from declump.cli import (
     train,
 )
 from declump.cli.terminal import INTERRUPTED, show_warning, tell
-from declump.errors import help_address, raise_ending, sentence
+from declump.errors import MissingExtraError, help_address, raise_ending, sentence
+
+COMMANDS = "declump.commands"
+"""Entry points by which other packages add commands: the name of the command, and its function."""
+OF_PAPER = ("compare", "importance", "reproduce")
+"""Commands of the paper's package."""
 
 
 class _Commands(TyperGroup):
     """All commands; Ctrl-C, where a command has no word of its own for it, is told, too."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Give a command by its name, or say how to install that of the paper's package."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in OF_PAPER:
+            raise MissingExtraError(f"'declump {cmd_name}' is in the paper's package: {how_to_install_paper()}")
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -63,12 +75,12 @@ app.command()(simulate.simulate)
 app.command()(report.report)
 app.command(name="open")(review.open_review)
 app.command()(evaluate.evaluate)
-app.command()(compare.compare)
-app.command()(reproduce.reproduce)
 app.add_typer(train.app, name="train")
 app.command()(demo.demo)
 app.command()(info.info)
 app.command()(doctor.doctor)
+for _command in sorted(entry_points(group=COMMANDS), key=lambda entry: entry.name):
+    app.command(name=_command.name)(_command.load())
 
 
 def _version(asked: bool) -> None:

@@ -20,8 +20,7 @@ def evolve(
     image: Annotated[Path | None, typer.Option(help="Picture to draw the outlines over; by default the clump.")] = None,
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     setting: Annotated[
-        Literal["joint", "paper", "paper-each"],
-        typer.Option(help="'joint'; 'paper', the published method, cells aligned once; 'paper-each', at each step."),
+        Literal["joint", "paper"], typer.Option(help="'joint', or 'paper', the published method.")
     ] = "joint",
     scale: Annotated[
         float | None, typer.Option(help="Size of the cells relative to the prior's; by default it is estimated.")

@@ -121,14 +121,12 @@ def _of_card(card: Mapping[str, Any]) -> Facts:
 
 
 def _of_record(path: Path) -> Facts:
-    """What ``declump segment`` and ``reproduce`` tell of a run, what they tell of an image, or a learning's state."""
+    """What ``declump segment`` tells of a run, and of an image."""
     try:
         content = json.loads(path.read_bytes())
         kind = str(content.get("format", ""))
         if kind == "declump image":
             return _of_image(content)
-        if kind == "declump reproduce":
-            return _of_experiment(content)
         if {"version", "settings", "images"} <= content.keys():
             return _of_run(content)
         if {"images", "annotations", "categories"} <= content.keys():
@@ -137,8 +135,6 @@ def _of_record(path: Path) -> Facts:
                 ("images", len(content["images"])),
                 ("cells", len(content["annotations"])),
             ]
-        if {"origin", "weights", "cycle"} <= content.keys():
-            return _of_learning(content)
     except BROKEN as error:
         raise ValueError(f"{path} is no file that declump wrote ({reason_of(error)})") from error
     raise ValueError(f"{path} is no file that declump wrote, as far as can be seen from its content")
@@ -169,24 +165,6 @@ def _of_image(record: Mapping[str, Any]) -> list[tuple[str, object]]:
         ("clumps", measured["clumps"]),
         ("pixels", "of unknown size" if size is None else f"{size:g} µm ({record['pixel_size_from']})"),
         ("files", ", ".join(record["outputs"])),
-    ]
-
-
-def _of_experiment(run: Mapping[str, Any]) -> list[tuple[str, object]]:
-    return [
-        ("format", f"a run of 'declump reproduce', version {run['version']}"),
-        ("command", run["command"]),
-        ("images", len(run["images"])),
-        ("folds", len(run["folds"])),
-        ("methods", len(run["methods"])),
-    ]
-
-
-def _of_learning(state: Mapping[str, Any]) -> list[tuple[str, object]]:
-    return [
-        ("format", "state of 'declump train prior --importance printed', to go on from"),
-        ("shapes", len(state["weights"])),
-        ("cycle", state["cycle"]),
     ]
 
 

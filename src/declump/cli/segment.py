@@ -18,8 +18,6 @@ import declump
 from declump.cli.terminal import count_of, image_bar, say_when_interrupted, split_words, tell
 from declump.errors import printable
 
-AREAS = "In square micrometres if --pixel-size is given, else in square pixels."
-METHODS = "declump|lsf|mcl|mpw|cf|star"
 FORMATS = "coco,geojson,imagej,csv,parquet,tiff,zarr,png"
 
 
@@ -46,22 +44,15 @@ def segment(
         float | None, typer.Option(help="Micrometres a pixel; by default as the metadata of an image tells.")
     ] = None,
     diameter: Annotated[float | None, typer.Option(help="Usual diameter of a nucleus in pixels.")] = None,
-    method: Annotated[
-        str,
-        typer.Option(metavar=METHODS, help="'declump', or a compared method, on the same regions.", show_default=False),
-    ] = "declump",
-    regions: Annotated[
-        str, typer.Option(help="'default', 'classical', or a model of 'declump train regions'.")
-    ] = "default",
+    regions: Annotated[str, typer.Option(help="'default', or a model of 'declump train regions'.")] = "default",
     evidence: Annotated[
-        Literal["clump", "rays", "layers", "rays+layers"] | None,
+        Literal["clump", "rays"] | None,
         typer.Option(help="What tells of hidden outlines beside the clump; by default 'rays'.", show_default=False),
     ] = None,
     rays: Annotated[str, typer.Option(help="'default', or a model of 'declump train rays'.")] = "default",
     prior: Annotated[str, typer.Option(help="'default', or a file of 'declump train prior'.")] = "default",
     setting: Annotated[
-        Literal["joint", "paper", "paper-each"],
-        typer.Option(help="'joint'; 'paper', the published method, cells aligned once; 'paper-each', at each step."),
+        Literal["joint", "paper"], typer.Option(help="'joint', or 'paper', the published method.")
     ] = "joint",
     judge: Annotated[
         str,
@@ -76,12 +67,6 @@ def segment(
     ] = 0.0,
     numbers: Annotated[bool, typer.Option("--numbers", help="Write the numbers of cells into the overlay.")] = False,
     others: Annotated[bool, typer.Option("--others", help="Mark leukocytes and debris in the overlay.")] = False,
-    min_nucleus_area: Annotated[float | None, typer.Option(help="Smallest area of a nucleus. " + AREAS)] = None,
-    min_clump_area: Annotated[float | None, typer.Option(help="Smallest area of a clump. " + AREAS)] = None,
-    max_hole_area: Annotated[float | None, typer.Option(help="Largest hole that is filled. " + AREAS)] = None,
-    refined: Annotated[
-        bool, typer.Option("--refined", help="Clean the network's regions by a Markov random field, as the paper does.")
-    ] = False,
     stack: Annotated[
         Literal["fuse", "planes"],
         typer.Option(help="Focus stacks (Z) in a TIFF: 'fuse' them into a sharp image, or every plane an image."),
@@ -100,7 +85,6 @@ def segment(
 
     chosen = {} if formats is None else {"formats": declump.io.format_names(split_words(formats))}
     options = declump.batch.Options(
-        method=method,
         regions=regions,
         evidence=evidence,
         rays=rays,
@@ -108,15 +92,11 @@ def segment(
         setting=setting,
         pixel_size=pixel_size,
         diameter=diameter,
-        min_nucleus_area=min_nucleus_area,
-        min_clump_area=min_clump_area,
-        max_hole_area=max_hole_area,
         judge=judge,
         min_nucleus=min_nucleus,
         min_confidence=min_confidence,
         others=others,
         numbers=numbers,
-        refined=refined,
         stack=stack,
         **chosen,
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,10 +33,6 @@ def slide(
     ] = None,
     diameter: Annotated[
         float | None, typer.Option(help="Usual diameter of a nucleus in pixels; by default found in the slide.")
-    ] = None,
-    statistics: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="Values to take instead of those found, such as '{\"background\": 240}'."),
     ] = None,
     regions: Annotated[str, typer.Option(help="'default', or a model of 'declump train regions'.")] = "default",
     rays: Annotated[str, typer.Option(help="'default', or a model of 'declump train rays'.")] = "default",
@@ -89,7 +85,6 @@ def slide(
                 slide,
                 out,
                 options,
-                chosen=_read_values(statistics),
                 formats=split_words(formats),
                 workers=workers,
                 scheduler=scheduler,
@@ -108,16 +103,6 @@ def slide(
     typer.echo(f"{count_of(outcome.cells, 'cell')} in {count_of(outcome.clumps, 'clump')}{cut}, {seconds:.1f} s")
     for path in outcome.files:
         typer.echo(f"{path.name.split('.')[0]:<9} {path}")
-
-
-def _read_values(text: str | None) -> dict[str, Any]:
-    try:
-        values = loads(text or "{}")
-    except ValueError as error:
-        raise typer.BadParameter(f"that is no JSON ({error})", param_hint="'--statistics'") from error
-    if not isinstance(values, dict):
-        raise typer.BadParameter("give names with values", param_hint="'--statistics'")
-    return values
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 import declump
-from declump.cli import importance as weighing
 from declump.cli.terminal import progress_bar, say_when_interrupted
 from declump.models import model_path
 
@@ -45,10 +44,6 @@ Steps = Annotated[int, typer.Option(min=1, help="Number of batches.")]
 Seed = Annotated[int, typer.Option(min=0, help="What all randomness follows from.")]
 Model = Annotated[Path, typer.Option("-o", "--out", help="File for the model, .onnx.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Architecture = Annotated[
-    Literal["declump", "paper"],
-    typer.Option(help="'paper': the published network, three CNNs on patches of three scales; it knows no layers."),
-]
 Start = Annotated[
     str | None,
     typer.Option(
@@ -80,25 +75,38 @@ def prior(
     nuclei: Annotated[
         bool, typer.Option("--nuclei", help="Learn the shapes of the nuclei instead of the cells.")
     ] = False,
-    importance: weighing.Method = "none",
-    setting: weighing.Setting = "joint",
-    step: weighing.StepSize = 1.0,
-    tries: weighing.Tries = 10,
-    cycles: weighing.Cycles = 2,
-    energy_of: weighing.Unit = "clump",
-    seed: weighing.Seed = 0,
-    jobs: weighing.Jobs = None,
-    log: weighing.Log = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Learn what shapes to expect from images with whole masks. Interrupted, the same command goes on."""
-    _check_free(out, overwrite)
-    if log is not None:
-        _check_free(log, overwrite)
-        if importance != "printed":
-            raise ValueError("--log writes what --importance printed does; give both or none")
+    """Learn what shapes to expect from images with whole masks."""
+    folders = join_folders(folders, data)
+    write_prior(folders, out, {"rays": rays, "modes": modes, "copies": not no_copies, "reach": not no_reach},
+                nuclei=nuclei, overwrite=overwrite)  # fmt: skip
 
-    folders = _join_folders(folders, data)
+
+def write_prior(
+    folders: list[Path],
+    out: Path,
+    shapes: dict[str, Any],
+    *,
+    nuclei: bool = False,
+    overwrite: bool = False,
+    weigh: Callable[[Iterator[declump.datasets.AnnotatedImage]], dict[str, Any]] | None = None,
+) -> None:
+    """Learn a prior from folders of annotated images, write it, and tell of it.
+
+    Parameters
+    ----------
+    folders : list of Path
+    out : Path
+    shapes : dict
+        Arguments of :func:`declump.learn_prior`.
+    nuclei : bool
+        Whether the shapes of the nuclei are learnt.
+    overwrite : bool
+    weigh : callable, optional
+        Given the images, further arguments: ``weights``, ``in_covariance`` and ``card``.
+    """
+    check_free(out, overwrite)
 
     def images() -> Iterator[declump.datasets.AnnotatedImage]:
         # Complain of every folder before reading any image.
@@ -106,12 +114,8 @@ def prior(
         found = chain.from_iterable(readers)
         return map(declump.datasets.objects.nuclei_of, found) if nuclei else found
 
-    shapes: dict[str, Any] = {"rays": rays, "modes": modes, "copies": not no_copies}
-    how: dict[str, Any] = {"setting": setting, "step": step, "tries": tries, "cycles": cycles or None, "rng": seed}
-    how |= {"reach": not no_reach, "unit": energy_of}
-    state = out.with_name(f"{out.stem}-importance.json")
-    weights = weighing.learn_weights(images(), importance, state, jobs, shapes, how)
-    card = {**_name_data(folders), "command": shlex.join(["declump", *sys.argv[1:]])}
+    weighed = {} if weigh is None else weigh(images())
+    card = {**name_data(folders), "command": shlex.join(["declump", *sys.argv[1:]]), **weighed.pop("card", {})}
     seen = 0
 
     with progress_bar("images") as progress:
@@ -121,14 +125,9 @@ def prior(
             seen += 1
             progress(seen, None)
 
-        learnt = declump.learn_prior(
-            images(), reach=not no_reach, importance=weights, card=card, progress=count, **shapes
-        )
+        learnt = declump.learn_prior(images(), card=card, progress=count, **shapes, **weighed)
     out.parent.mkdir(parents=True, exist_ok=True)
     learnt.save(out)
-    if log is not None and weights is not None:
-        weighing.write_log(weights, log)
-    state.unlink(missing_ok=True)
     typer.echo(
         f"{learnt.card['whole cells']} whole cells of {learnt.card['cells']} in {seen} images: mean radius "
         f"{learnt.mean.mean():.1f} px, {learnt.variances.size} modes{', reach learnt' if learnt.reach else ''}"
@@ -149,14 +148,13 @@ def regions(
     steps: Steps = 6000,
     size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
     seed: Seed = 0,
-    architecture: Architecture = "declump",
     start: Start = None,
     rate: Rate = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Train the network that finds clumps and nuclei. Interrupted, the same command goes on where it stopped."""
-    folders = _join_folders(folders, data)
-    _check_free(out, overwrite)
+    folders = join_folders(folders, data)
+    check_free(out, overwrite)
     declump.training.check_torch()
     with _follow(out, steps, size, seed, start, rate, "regions.onnx") as schedule:
         declump.training.train_region_model(
@@ -167,8 +165,7 @@ def regions(
             simulated=simulated,
             composites=composites,
             unmarked=chain.from_iterable([declump.datasets.unmarked.read(folder) for folder in unmarked]),
-            architecture=architecture,
-            card=_name_data(folders),
+            card=name_data(folders),
         )
     typer.echo(f"model     {out}")
 
@@ -203,8 +200,8 @@ def rays(
     overwrite: Overwrite = False,
 ) -> None:
     """Train the network that proposes whole outlines. Interrupted, the same command goes on where it stopped."""
-    folders = _join_folders(folders, data)
-    _check_free(out, overwrite)
+    folders = join_folders(folders, data)
+    check_free(out, overwrite)
     declump.training.check_torch()
     with _follow(out, steps, size, seed, start, rate, "rays.onnx") as schedule:
         declump.training.train_ray_model(
@@ -216,7 +213,7 @@ def rays(
             simulated=simulated,
             composites=composites,
             calibration=calibration,
-            card=_name_data(folders),
+            card=name_data(folders),
         )
     typer.echo(f"model     {out}")
 
@@ -268,8 +265,8 @@ def judge(
     overwrite: Overwrite = False,
 ) -> None:
     """Train the network that tells nuclei from leukocytes and debris. Interrupted, the same command goes on."""
-    folders = _join_folders(folders, data)
-    _check_free(out, overwrite)
+    folders = join_folders(folders, data)
+    check_free(out, overwrite)
     declump.training.check_torch()
     with _follow(out, steps, size, seed, start, rate, "judge.onnx") as schedule:
         declump.training.train_judge(
@@ -285,7 +282,7 @@ def judge(
             coloured=coloured,
             calibration=calibration,
             cache=cache,
-            card=_name_data(folders),
+            card=name_data(folders),
         )
     typer.echo(f"model     {out}")
 
@@ -299,7 +296,7 @@ def quantise(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a network in 8 bits: less than half the time. Its ranges come from simulated smears, and data if given."""
-    _check_free(out, overwrite)
+    check_free(out, overwrite)
     declump.training.check_onnx()
     out.parent.mkdir(parents=True, exist_ok=True)
     readers = [declump.datasets.read(folder) for folder in data]
@@ -331,17 +328,20 @@ def _follow(
             yield declump.training.Schedule(steps, size, seed, begin, checkpoint, show, rate)
 
 
-def _name_data(folders: list[Path]) -> dict[str, Any]:
+def name_data(folders: list[Path]) -> dict[str, Any]:
+    """Give the entry of a card that names the data."""
     return {"data": [folder.resolve().name for folder in folders]}
 
 
-def _join_folders(folders: list[Path], data: list[Path]) -> list[Path]:
+def join_folders(folders: list[Path], data: list[Path]) -> list[Path]:
+    """Give all folders of annotated images; at least one is needed."""
     if not folders and not data:
         raise ValueError("give at least one folder of annotated images to learn from")
     return [*folders, *data]
 
 
-def _check_free(out: Path, overwrite: bool) -> None:
+def check_free(out: Path, overwrite: bool) -> None:
+    """Refuse to write to a file that exists, unless it may be replaced."""
     if out.is_dir():
         raise FileExistsError(f"{out} is a folder; give the name of a file to write")
     if out.exists() and not overwrite:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from declump.evidence.proposals import RayProposer
 from declump.records.evidence import Evidence
 from declump.records.regions import Regions
 
-KINDS = ("clump", "rays", "layers", "rays+layers")
+KINDS = ("clump", "rays")
 
 
 def collect_evidence(regions: Regions, kind: str, proposer: RayProposer) -> Evidence | None:
@@ -18,22 +16,15 @@ def collect_evidence(regions: Regions, kind: str, proposer: RayProposer) -> Evid
     ----------
     regions : Regions
     kind : str
-        ``"clump"``: none beside the clump; ``"rays"``: proposals of whole outlines; ``"layers"``: the number of cells
-        at each pixel that the regions know; ``"rays+layers"``.
+        ``"clump"``: none beside the clump; ``"rays"``: proposals of whole outlines.
     proposer : RayProposer
-        Of the same image; asked only for the kinds with rays.
+        Of the same image; asked only for rays.
 
     Raises
     ------
     ValueError
-        For another kind, or layers that are not known.
+        For another kind.
     """
     if kind not in KINDS:
         raise ValueError(f"the evidence is {', '.join(map(repr, KINDS))}, or an Evidence; given was {kind!r}")
-    if "layers" in kind and regions.layers is None:
-        raise ValueError("these regions know no layers: use evidence='rays', or regions that a network found")
-    found = proposer.propose(regions) if "rays" in kind else Evidence()
-    if "layers" in kind:
-        layers, std = np.asarray(regions.layers, np.float64), np.asarray(regions.layers_std, np.float64)
-        return Evidence(found.radii, found.radii_std, layers, std)
-    return found if "rays" in kind else None
+    return proposer.propose(regions) if kind == "rays" else None

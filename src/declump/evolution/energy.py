@@ -8,9 +8,8 @@ With the clump C (1 inside, 0 outside) the soft discrepancy is ``sum (U - C)^2``
 the hard one, which the paper prints, is what remains when the softness goes to zero. Pixels further than the softness
 from every outline do not change, and are not visited by the kernels.
 
-Evidence beside the clump adds two terms: how far the radii are from expected ones (:func:`ray_misfit`), and how far the
-number of cells over a pixel is from an expected one (:func:`layer_misfit`). Both may be wrong here and there, and are
-held against a robust loss.
+Evidence beside the clump adds a term: how far the radii are from expected ones (:func:`ray_misfit`). These may be wrong
+here and there, and are held against a robust loss.
 
 Between two rays the radius is interpolated linearly by the angle; the polygon that a mask is filled from runs along the
 chord instead, nearer to the seed by at most ``R (1 - cos(pi / K))``: 0.004 pixels for a radius of 100 and K = 360.
@@ -18,25 +17,12 @@ chord instead, nearer to the seed by at most ``R (1 - cos(pi / K))``: 0.004 pixe
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from declump.shapes import contours
 
 Floats = NDArray[np.float64]
-
-
-class Layers(NamedTuple):
-    """Expected number of cells at each pixel, ``counts``, what a pixel weighs, and its tolerance; (H, W) each.
-
-    The tolerances are scales of :func:`robust_loss`, in numbers of cells.
-    """
-
-    counts: Floats
-    weights: Floats
-    tolerances: Floats
 
 
 def polar_coordinates(
@@ -137,12 +123,6 @@ def ray_misfit(radii: Floats, targets: Floats, precisions: Floats, tolerances: F
     return float(np.sum(precisions * robust_loss(radii - targets, tolerances)))
 
 
-def layer_misfit(layers: Layers, seeds: NDArray[np.int64], radii: Floats, softness: float) -> float:
-    """Sum over all pixels of ``weight loss(sum u_i - count)``."""
-    residuals = coverages(layers.counts.shape, seeds, radii, softness).sum(axis=0) - layers.counts
-    return float(np.sum(layers.weights * robust_loss(residuals, layers.tolerances)))
-
-
 def normal_equations(
     clump: NDArray[np.bool_],
     seeds: NDArray[np.int64],
@@ -152,9 +132,8 @@ def normal_equations(
     targets: Floats,
     precisions: Floats,
     tolerances: Floats | float = np.inf,
-    layers: Layers | None = None,
 ) -> tuple[Floats, Floats]:
-    """Gradient and Gauss-Newton Hessian of soft discrepancy, ray and layer misfit by the parameters of all cells.
+    """Gradient and Gauss-Newton Hessian of soft discrepancy and ray misfit by the parameters of all cells.
 
     Parameters
     ----------
@@ -168,8 +147,6 @@ def normal_equations(
         Pixels.
     targets, precisions, tolerances : (N, K)
         See :func:`ray_misfit`.
-    layers : Layers, optional
-        See :func:`layer_misfit`.
 
     Returns
     -------
@@ -188,12 +165,6 @@ def normal_equations(
     gradient += 2 * np.einsum("ik,ikp->ip", precisions * (radii - targets), basis)
     for index, own in enumerate(basis):
         hessian[index, :, index] += 2 * np.einsum("k,kp,kq->pq", precisions[index], own, own)
-
-    if layers is not None:
-        residuals = cover.sum(axis=0) - layers.counts
-        weights = layers.weights * robust_weights(residuals, layers.tolerances)
-        gradient += 2 * np.einsum("hw,ihwp->ip", weights * residuals, by_parameters)
-        hessian += 2 * np.einsum("hw,ihwp,jhwq->ipjq", weights, by_parameters, by_parameters, optimize=True)
     return gradient, hessian
 
 

@@ -35,7 +35,7 @@ MAX_RADIUS = 256.0
 
 
 class Solver(Protocol):
-    """What finds the shapes of one clump: the trust region, or one of the paper's ablations in its place."""
+    """What finds the shapes of one clump: the trust region, or another in its place."""
 
     def __call__(
         self, clump: Clump, prior: ShapePrior, settings: Settings, *, scale: float, evidence: Evidence | None
@@ -65,15 +65,14 @@ def evolve(
         Row and column of one point in each object, in a cell the centroid of its nucleus. A seed is taken at the centre
         of its pixel.
     evidence : Evidence, optional
-        What is known of the objects beside the mask: proposals of their outlines, one row a seed, and of the number of
-        layers, each with its standard deviation. Heeded by ``"joint"`` alone.
+        What is known of the objects beside the mask: proposals of their outlines, one row a seed, with their standard
+        deviations. Heeded by ``"joint"`` alone.
     prior : ShapePrior, str or Path
         What shapes to expect: ``"default"`` (cervical cells; with a setting of the paper ``"paper"``, the same cells
         without turned and mirrored copies), another name (:meth:`ShapePrior.load`), the path of a file, or a prior.
-    setting : "joint", "paper", "paper-each" or Settings
+    setting : "joint", "paper" or Settings
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
         unusual shapes. ``"paper"``: the published method, cells aligned once, then their shapes alone evolve.
-        ``"paper-each"``: its other reading, cells aligned anew at every evaluation.
     scale : float, optional
         Size of the objects relative to the prior's examples. By default it follows from the area per seed; with
         ``earlier`` from that of its seeds.

@@ -17,7 +17,7 @@ from declump.evolution.terms.build import build_terms
 from declump.evolution.terms.term import RadiusDerivatives, SoftOutlines
 from declump.records.clump import Clump
 from declump.records.evidence import Evidence
-from declump.shapes.alignment import TOLERATED, largest_copy
+from declump.shapes.alignment import largest_copy
 from declump.shapes.contours import MIN_RADIUS
 from declump.shapes.prior import ShapePrior
 
@@ -139,35 +139,20 @@ class ClumpObjective:
         scales[~closed] = np.median(scales[closed]) if closed.any() else 1.0
         return np.asarray(np.column_stack([np.log(np.maximum(scales, 1e-3)), rotations]) / POSE_UNITS)
 
-    def align_cell(self, cell: int, parameters: Floats) -> Floats:
-        """Scale and rotation (M, 2) of the alignment of one cell, for M sets of parameters; open ones keep theirs."""
-        shapes = self.mean + parameters[:, :-2] @ self.modes.T
-        poses = np.array([largest_copy(shape, self.exits[cell]) for shape in shapes])
-        aligned = np.column_stack([np.log(np.maximum(poses[:, 0], 1e-3)), poses[:, 1]]) / POSE_UNITS
-        return np.where(np.isfinite(poses[:, :1]), aligned, parameters[:, -2:])
-
-    def find_radii(self, parameters: Floats) -> Floats:
-        """Radii (M, K) in pixels of M sets of parameters."""
-        return self._pose(parameters)[0]
-
     def move(self, state: ClumpState, step: Floats) -> ClumpState:
         """Take a step, kept inside the hypothesis set."""
         parameters = state.parameters + step
         np.clip(parameters[:, :-2], -self.settings.box, self.settings.box, out=parameters[:, :-2])
-        if self.settings.alignment == "each":
-            parameters[:, -2:] = self.align(parameters)
         return self.evaluate(parameters)
 
     def evaluate(self, parameters: Floats) -> ClumpState:
         """Radii, derivatives and energy of given parameters."""
-        radii, basis = self._pose(parameters)
+        radii, basis = self.pose(parameters)
         if self.settings.alignment == "joint":
             return ClumpState(parameters, radii, basis, self.energy(parameters, radii))
-        if self.settings.alignment == "each":
-            self.follow_alignment(radii, basis)
         return ClumpState(parameters, radii, basis, float(self.hard_discrepancy(radii)))
 
-    def _pose(self, parameters: Floats) -> tuple[Floats, Floats]:
+    def pose(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Radii (M, K) of M sets of parameters, and their derivatives (M, K, t + 2)."""
         cells, count = parameters.shape
         radii, basis = np.empty((cells, self.mean.size)), np.empty((cells, self.mean.size, count))
@@ -175,13 +160,6 @@ class ClumpObjective:
         _kernels.pose_cells(*shapes, np.ascontiguousarray(parameters), POSE_UNITS, radii, basis)
         np.maximum(radii, MIN_RADIUS, out=radii)
         return radii, basis
-
-    def follow_alignment(self, radii: Floats, basis: Floats) -> None:
-        """Add to the derivatives by the shape that the aligned scale gives way on the ray that limits it."""
-        for cell, ratios in enumerate(self.exits / radii):
-            limiting = np.argsort(ratios, kind="stable")[int(TOLERATED * ratios.size)]
-            if np.isfinite(ratios[limiting]):
-                basis[cell, :, :-2] -= np.outer(radii[cell] / radii[cell, limiting], basis[cell, limiting, :-2])
 
     def energy(self, parameters: Floats, radii: Floats) -> float:
         """Sum of all terms: soft discrepancy, and what shape, scale, reach and evidence cost."""

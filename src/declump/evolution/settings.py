@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,11 +14,10 @@ class Settings:
 
     Attributes
     ----------
-    alignment : "joint", "once" or "each"
-        ``"joint"``: scale and rotation start from the alignment (equation 1), and evolve with the shape. The others are
-        two readings of the paper, in which a step is judged by the hard discrepancy: ``"once"``, cells are aligned at
-        the start, and their shapes alone evolve; ``"each"``, they are aligned anew at every evaluation, and before no
-        decrease is declared, a search without derivatives looks for one (:mod:`declump.evolution.compass`).
+    alignment : "joint" or "once"
+        ``"joint"``: scale and rotation start from the alignment (equation 1), and evolve with the shape. ``"once"``:
+        the published method, cells are aligned at the start, their shapes alone evolve, and a step is judged by the
+        hard discrepancy.
     penalty : float
         Weight of the squared Mahalanobis distance of a shape, times the squared mean radius.
     scale_penalty : float
@@ -33,11 +32,9 @@ class Settings:
     claim : float
         What no cell of a clump reaches within so many standard deviations of its proposed outline is left unexplained:
         it belongs to a cell that is not known (:mod:`declump.evolution.claims`). Infinite to explain all of a clump.
-    layer_weight : float
-        Weight of a pixel of the proposed number of layers where that is certain, in units of one of the clump.
     robustness : float
-        From this many standard deviations on, a proposed radius or number of layers is rather taken for wrong; more
-        than 0, infinite for plain least squares.
+        From this many standard deviations on, a proposed radius is rather taken for wrong; more than 0, infinite for
+        plain least squares.
     start_scales : float
         The alignment's log scale is taken within plus or minus this.
     box : float
@@ -57,14 +54,13 @@ class Settings:
         and no other cell covers that edge (:mod:`declump.evolution.snapping`); 0 leaves it in the hypothesis set.
     """
 
-    alignment: Literal["joint", "once", "each"]
+    alignment: Literal["joint", "once"]
     penalty: float
     scale_penalty: float
     reach_weight: float
     ray_weight: float
     ray_floor: float
     claim: float
-    layer_weight: float
     robustness: float
     start_scales: float
     box: float
@@ -85,7 +81,6 @@ SETTINGS = {
         ray_weight=0.03,
         ray_floor=0.06,
         claim=1.0,
-        layer_weight=0.2,
         robustness=3.0,
         start_scales=0.1,
         box=3.0,
@@ -104,7 +99,6 @@ SETTINGS = {
         ray_weight=0.0,
         ray_floor=0.0,
         claim=np.inf,
-        layer_weight=0.0,
         robustness=np.inf,
         start_scales=np.inf,
         box=np.inf,
@@ -116,5 +110,4 @@ SETTINGS = {
         snap=0.0,
     ),
 }
-SETTINGS["paper-each"] = replace(SETTINGS["paper"], alignment="each")
-"""By name: declump's own, the reading of the paper that serves best, and the other one."""
+"""By name: declump's own, and the published method."""

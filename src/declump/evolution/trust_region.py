@@ -13,8 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.evolution.compass import search_compass
-from declump.evolution.objective import POSE_UNITS, ClumpObjective
+from declump.evolution.objective import POSE_UNITS, ClumpObjective, ClumpState
 from declump.evolution.settings import Settings
 from declump.records.clump import Clump
 from declump.records.evidence import Evidence
@@ -85,10 +84,33 @@ def evolve_clump(
     """
     if evidence is not None:
         evidence.check(len(clump.cells), clump.mask.shape)
-    objective = ClumpObjective(clump, prior, settings, scale, evidence)
+    return descend(ClumpObjective(clump, prior, settings, scale, evidence), on_step=on_step)
+
+
+def descend(
+    objective: ClumpObjective,
+    *,
+    search: Callable[[ClumpState], ClumpState | None] | None = None,
+    on_step: Callable[[Floats], None] | None = None,
+) -> Evolution:
+    """Lower the energy of a clump by a trust region.
+
+    Parameters
+    ----------
+    objective : ClumpObjective
+    search : callable, optional
+        Asked for a better state where the quadratic model finds none; None if there is none.
+    on_step : callable, optional
+        Called with the radii (n, K) at the start and after every accepted step.
+
+    Returns
+    -------
+    Evolution
+    """
+    settings = objective.settings
     state = objective.start()
     history = [objective.unexplained(state)]
-    region = start_region = np.sqrt(len(clump.cells))
+    region = start_region = np.sqrt(len(state.radii))
     stopped: Stopped = "bound"
     if on_step:
         on_step(state.radii)
@@ -109,8 +131,8 @@ def evolve_clump(
                 region = min(region, float(np.linalg.norm(step))) / 4
             elif ratio > 0.75 and on_border:
                 region *= 2
-        if accepted is None and settings.alignment == "each":
-            accepted, region = search_compass(objective, state), start_region
+        if accepted is None and search is not None:
+            accepted, region = search(state), start_region
         if accepted is None:
             stopped = "no decrease"
             break

@@ -46,10 +46,10 @@ def segment(
         :func:`declump.find_regions`. Of frozen regions (:func:`freeze`) exactly their cells are evolved.
     evidence : Evidence or str, optional
         What tells of hidden outlines beside the clump: ``"clump"`` (nothing: the paper's method), ``"rays"`` (a network
-        proposes each cell's outline), ``"layers"`` (the number of cells at a pixel), ``"rays+layers"``, or one's own.
-        By default ``"rays"``; with a setting that gives rays no weight, such as ``"paper"``, ``"clump"``. Where
-        outlines are proposed, a large part of a clump that no cell explains gets a cell of its own: from the most
-        probable spot in it, or without a judge from its middle, without a nucleus.
+        proposes each cell's outline), or one's own. By default
+        ``"rays"``; with a setting that gives rays no weight, such as ``"paper"``, ``"clump"``. Where outlines are
+        proposed, a large part of a clump that no cell explains gets a cell of its own: from the most probable spot in
+        it, or without a judge from its middle, without a nucleus.
     rays : str or Path
         Network of the ray proposals: ``"default"``, or an ONNX file of ``declump train rays``.
     prior, setting, progress

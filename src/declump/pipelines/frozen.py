@@ -55,15 +55,14 @@ class FrozenEvolution:
         Asked for the cells of clumps that were corrected.
     prior : ShapePrior
     settings : Settings
-    rays, layers : bool
-        Whether these kinds of evidence are heeded.
+    rays : bool
+        Whether proposals are used.
     """
 
     proposer: RayProposer
     prior: ShapePrior
     settings: Settings
     rays: bool = True
-    layers: bool = False
     _outcomes: dict[bytes, ClumpOutcome] = field(default_factory=dict, init=False, repr=False)
     _found: dict[int, _Found] = field(default_factory=dict, init=False, repr=False)
     _said: dict[tuple[float, ...], tuple[Floats, Floats]] = field(default_factory=dict, init=False, repr=False)
@@ -131,13 +130,10 @@ class FrozenEvolution:
     def _find_evidence(
         self, clump: Clump, regions: Regions, frozen: FrozenRecord, on_step: OnStep | None = None
     ) -> Evidence | None:
-        """What is known of the cells of a clump, one row each in their order, and of the layers of the whole image."""
+        """What is known of the cells of a clump, one row each in their order."""
         known: dict[str, NDArray[np.float64]] = {}
         if self.rays and frozen.evidence is not None and clump.cells.size:
             known["radii"], known["radii_std"] = self._find_rays(clump, regions, frozen, on_step)
-        if self.layers and frozen.found.layers is not None and frozen.found.layers_std is not None:
-            known["layers"] = np.asarray(frozen.found.layers, np.float64)
-            known["layers_std"] = np.asarray(frozen.found.layers_std, np.float64)
         if frozen.drawn is not None and clump.cells.size and np.isfinite(frozen.drawn[clump.cells]).any():
             drawn = frozen.drawn[clump.cells]
             std = np.where(np.isfinite(drawn), np.maximum(DRAWN_STD * drawn, MIN_DRAWN_STD), np.inf)

@@ -198,5 +198,4 @@ class Stages:
             self.method.prior,
             self.method.settings,
             "rays" in self.method.evidence,
-            "layers" in self.method.evidence,
         )

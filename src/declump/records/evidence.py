@@ -1,4 +1,4 @@
-"""Evidence beside the clump: proposals of whole outlines, and the number of layers, with their standard deviations.
+"""Evidence beside the clump: proposed and drawn outlines, with their standard deviations.
 
 Each kind of evidence is a small record of arrays that knows how to be checked, restricted to a clump and so on
 (:class:`EvidenceKind`); :class:`Evidence` is whatever kinds are known. Which kind becomes which term of the energy is
@@ -89,44 +89,6 @@ class ProposedRadii:
 
 
 @dataclass(frozen=True, eq=False)
-class ProposedLayers:
-    """Expected number of cells at each pixel (H, W), and its standard deviation."""
-
-    layers: Floats
-    layers_std: Floats
-
-    def __post_init__(self) -> None:
-        """Refuse arrays that do not belong together."""
-        _check_pair(self)
-
-    def check(self, cells: int, shape: tuple[int, ...]) -> None:
-        """Refuse an image of another shape."""
-        if self.layers.shape != shape:
-            raise ValueError(
-                f"layers have the shape of the clump mask, {tuple(shape)}; given were {self.layers.shape}: resize them"
-            )
-
-    def restrict(self, clump: Clump) -> ProposedLayers:
-        """Give the crop of a clump; outside it there are 0: cells of other clumps are no layers of this one."""
-        (top, left), (height, width) = clump.origin, clump.mask.shape
-        crop = np.s_[top : top + height, left : left + width]
-        return ProposedLayers(np.where(clump.mask, self.layers[crop], 0.0), self.layers_std[crop])
-
-    def stride(self, stride: int) -> ProposedLayers:
-        """Keep every n-th pixel."""
-        kept = np.s_[stride // 2 :: stride, stride // 2 :: stride]
-        return ProposedLayers(self.layers[kept], self.layers_std[kept])
-
-    def resample(self, rays: int) -> ProposedLayers:
-        """Layers have no rays."""
-        return self
-
-    def add_unknown(self, count: int) -> ProposedLayers:
-        """Layers are of pixels, whatever cells there are."""
-        return self
-
-
-@dataclass(frozen=True, eq=False)
 class DrawnRadii:
     """Radii (N, K) in pixels that a person drew, and their standard deviations, infinite where nothing was drawn."""
 
@@ -167,7 +129,7 @@ class DrawnRadii:
         return DrawnRadii(np.vstack([self.drawn, rows]), np.vstack([self.drawn_std, np.inf * rows]))
 
 
-KINDS: tuple[type[EvidenceKind], ...] = (ProposedRadii, ProposedLayers, DrawnRadii)
+KINDS: tuple[type[EvidenceKind], ...] = (ProposedRadii, DrawnRadii)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,10 +142,6 @@ class Evidence:
         Proposed radii of every cell in pixels, one row a seed.
     radii_std : (N, K), optional
         Their standard deviations in pixels, more than 0; infinite where nothing is known.
-    layers : (H, W), optional
-        Expected number of cells at each pixel.
-    layers_std : (H, W), optional
-        Its standard deviation.
     drawn : (N, K), optional
         Radii that a person drew, one row a seed; they go before proposals.
     drawn_std : (N, K), optional
@@ -192,8 +150,6 @@ class Evidence:
 
     radii: Floats | None = None
     radii_std: Floats | None = None
-    layers: Floats | None = None
-    layers_std: Floats | None = None
     drawn: Floats | None = None
     drawn_std: Floats | None = None
 
@@ -231,7 +187,7 @@ class Evidence:
             part.check(cells, shape)
 
     def restrict(self, clump: Clump) -> Evidence:
-        """Give the part of an image's evidence that is about one clump: one row a cell of it, layers in its crop."""
+        """Give the part of an image's evidence that is about one clump: one row a cell of it."""
         return self._replace_parts(lambda part: part.restrict(clump))
 
     def stride(self, stride: int) -> Evidence:
@@ -250,7 +206,7 @@ class Evidence:
         return type(self).from_parts([change(part) for part in self.parts])
 
 
-def _check_pair(part: ProposedRadii | ProposedLayers | DrawnRadii) -> None:
+def _check_pair(part: ProposedRadii | DrawnRadii) -> None:
     """Make two arrays, values and standard deviations, contiguous numbers; refuse them if they do not fit together."""
     (name, values), (name_std, std) = (
         (field.name, np.ascontiguousarray(getattr(part, field.name), dtype=np.float64)) for field in fields(part)

@@ -67,7 +67,7 @@ class RegionFinder:
     Attributes
     ----------
     options : RegionOptions
-        With areas in square pixels; diameter and pixel size are those of the statistics.
+        Diameter and pixel size are those of the statistics.
     statistics : ImageStatistics
     shape : (H, W)
         Of the whole image.
@@ -79,15 +79,8 @@ class RegionFinder:
 
     def __post_init__(self) -> None:
         """Refuse options that need to see the whole image at once."""
-        for wrong, what in (
-            (str(self.options.model) == "classical", "thresholds ('classical')"),
-            (self.options.refined, "a Markov random field (refined)"),
-            (str(self.options.judge) == "none", "rules instead of a judge ('none')"),
-        ):
-            if wrong:
-                raise ValueError(f"{what} need the whole image at once; a part of it is looked at by networks alone")
-        if self.model.is_published:
-            raise ValueError("the published network knows no centres of nuclei; parts are looked at by declump's own")
+        if str(self.options.judge) == "none":
+            raise ValueError("rules instead of a judge ('none') need the whole image at once; give a judge")
 
     @cached_property
     def model(self) -> Model:
@@ -117,14 +110,12 @@ class RegionFinder:
     @property
     def max_hole_area(self) -> float:
         """Largest hole in a clump that is filled, in square pixels."""
-        usual = MAX_HOLE * math.pi * self.diameter**2 / 4
-        return usual if self.options.max_hole_area is None else self.options.max_hole_area
+        return MAX_HOLE * math.pi * self.diameter**2 / 4
 
     @property
     def min_clump_area(self) -> float:
         """Smallest clump in square pixels."""
-        usual = MIN_CLUMP * math.pi * self.diameter**2 / 4
-        return usual if self.options.min_clump_area is None else self.options.min_clump_area
+        return MIN_CLUMP * math.pi * self.diameter**2 / 4
 
     def find(self, read: Read, part: Box) -> PartRegions:
         """Find the regions of a part of an image."""
@@ -157,20 +148,17 @@ class RegionFinder:
         channels = to_channels(read(window), self.statistics.exposure)
         inner = near.within(window)
         maps = self.lattice.see(channels, self.model)
-        assert maps.centre_map is not None and maps.layers is not None
         maps = Maps(maps.classes[:, *inner], maps.centre_map[inner], maps.layers[:, *inner])
         spots, unsure = self._find_spots(maps, channels[0][inner], part, near)
         return (maps.classes[0] < 0.5)[part.within(near)], spots, unsure
 
     def _find_spots(self, maps: Maps, luminance: NDArray[np.float32], part: Box, near: Box) -> tuple[Spots, list[Box]]:
-        assert maps.centre_map is not None
         labels = find_spots(
             maps.classes[2],
             maps.centre_map,
             luminance,
             self.diameter,
             clump=maps.classes[0] < 0.5,
-            min_area=self.options.min_nucleus_area,
             cut=self.options.cut_nuclei,
             usual_area=self.statistics.nucleus_area,
         )
@@ -275,6 +263,5 @@ def _stack_planes(luminance: NDArray[np.float32], maps: Maps) -> NDArray[np.floa
 
     Layers are summed plane by plane: a product of matrices rounds by the place of a pixel in the window.
     """
-    assert maps.centre_map is not None and maps.layers is not None
     stack = [luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, average_layers(maps.layers)]
     return np.stack(stack).astype(np.float32)

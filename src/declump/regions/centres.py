@@ -39,8 +39,6 @@ def find_centres(
     network = open_region_model(model)
     size = network.nucleus_diameter if diameter is None else diameter
     maps = maps_at_scale(ImageChannels(image), network, network.nucleus_diameter / size)
-    if maps.centre_map is None:
-        raise ValueError(f"{model} is the published network, which has no map of centres; give one of declump's own")
     centre_map = np.where(mask, ndimage.gaussian_filter(maps.centre_map, SMOOTHING * size), 0).astype(np.float32)
     labels, _ = ndimage.label(find_peaks(centre_map, RULES) & mask, np.ones((3, 3)))
     return middles(np.asarray(labels, np.int32), centre_map.astype(np.float64))

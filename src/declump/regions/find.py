@@ -13,14 +13,11 @@ from declump.images.accepting import ImageLike, to_pixels
 from declump.models import Model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat
-from declump.regions.classes import read_classes
-from declump.regions.classical import separate_by_thresholds
 from declump.regions.cleaning import clean_clump
 from declump.regions.inference import Maps, open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
-from declump.regions.refinement import refine
 from declump.regions.resizing import resize_channels
 from declump.regions.scale import DOUBTED, ENOUGH_NUCLEI, maps_at_found_scale
 from declump.regions.spots import find_spots
@@ -40,11 +37,7 @@ def find_regions(
     model: str | Path = "default",
     diameter: float | None = None,
     pixel_size: float | None = None,
-    min_nucleus_area: float | None = None,
-    min_clump_area: float | None = None,
-    max_hole_area: float | None = None,
     cut_nuclei: bool = False,
-    refined: bool = False,
     judge: str | Path = "default",
     min_nucleus: float = MIN_NUCLEUS,
 ) -> Regions:
@@ -55,24 +48,17 @@ def find_regions(
     image : (H, W), (H, W, 3) or (H, W, 4)
         Bright-field image: uint8, uint16, bool or float; alpha is ignored.
     model : str or Path
-        ``"default"``, the network that ships with declump; ``"classical"``, thresholds without a network; or an ONNX
-        file of ``declump train regions``. The published network (``--architecture paper``) gives no layers.
+        ``"default"``, the network that ships with declump, or an ONNX file of ``declump train regions``.
     diameter : float, optional
         Usual diameter of a nucleus in pixels, which the image is looked at by. By default it is found in the image
         (:mod:`declump.regions.scale`).
     pixel_size : float, optional
-        Micrometres a pixel; makes the areas below square micrometres, and is a first guess of the scale.
-    min_nucleus_area, min_clump_area, max_hole_area : float, optional
-        Smallest area of a nucleus and of a clump, and largest area of a hole in a clump that is filled: in square
-        micrometres if ``pixel_size`` is given, otherwise in square pixels. By default they follow from the diameter.
+        Micrometres a pixel: a first guess of the scale.
     cut_nuclei : bool
         Whether nuclei that the image border cuts count. Their cells cannot be measured, and annotators leave them out.
-    refined : bool
-        Whether a Markov random field cleans the network's answer (:func:`declump.regions.refinement.refine`).
     judge : str or Path
         What tells nuclei of cells from leukocytes and debris: ``"default"``, the network that ships with declump; an
-        ONNX file of ``declump train judge``; or ``"none"``, rules of size, shape and contrast. Without a region network
-        there is no judge.
+        ONNX file of ``declump train judge``; or ``"none"``, rules of size, shape and contrast.
     min_nucleus : float
         Least probability, by the judge, with which a spot is a nucleus: less finds more cells, and more false ones.
 
@@ -82,10 +68,7 @@ def find_regions(
         Without a nucleus there is no cell: cytoplasm whose nucleus lies outside the image, or on its border, belongs to
         the clump, and is left unexplained where no other cell covers it.
     """
-    options = RegionOptions(
-        model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined,
-        judge, min_nucleus,
-    )  # fmt: skip
+    options = RegionOptions(model, diameter, pixel_size, cut_nuclei, judge, min_nucleus)
     return get_regions(ImageChannels(to_pixels(image)), options)
 
 
@@ -98,8 +81,6 @@ def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regio
     options = regions.in_pixels()
     if is_flat(image.channels):
         return Regions(np.zeros(image.shape, np.bool_), np.zeros(image.shape, np.int32))
-    if str(options.model) == "classical":
-        return _by_thresholds(image, options)
     found = _by_network(image, open_region_model(options.model), options)
     _warn_of_contradiction(options, typical_diameter(found.nuclei))
     return found
@@ -132,17 +113,6 @@ def _warn_of_contradiction(options: RegionOptions, own: float | None) -> None:
     warnings.warn(said, stacklevel=4)
 
 
-def _by_thresholds(image: ImageChannels, options: RegionOptions) -> Regions:
-    """Regions without a network, by options in pixels."""
-    clump, nuclei = separate_by_thresholds(image.channels[0], diameter=options.diameter or options.expected_diameter)
-    clump = clean_clump(clump, options.max_hole_area or 0, options.min_clump_area or 0)
-    kept = np.bincount(nuclei.ravel()) >= max(options.min_nucleus_area or 0, 1)
-    if not options.cut_nuclei:
-        kept[np.unique(np.concatenate([nuclei[0], nuclei[-1], nuclei[:, 0], nuclei[:, -1]]))] = False
-    kept[0] = False
-    return Regions(clump, nuclei * kept[nuclei] * clump)
-
-
 def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> Regions:
     """Regions at the scale that was given, or that the image asks for, by options in pixels."""
     usual = model.nucleus_diameter
@@ -170,7 +140,7 @@ def read_maps(
     rules: NucleusRules = RULES,
     judge: Model | None = None,
 ) -> Regions:
-    """Read regions from a network's maps of an image; those of the published network give no layers.
+    """Read regions from a network's maps of an image.
 
     Parameters
     ----------
@@ -180,38 +150,22 @@ def read_maps(
     diameter : float
         Usual diameter of a nucleus in pixels.
     options : RegionOptions
-        With areas in square pixels.
     rules : NucleusRules
-        By which nuclei are told where there is no judge, for networks with a map of centres.
+        By which nuclei are told where there is no judge.
     judge : Model, optional
         What tells them.
     """
-    refined = refine(maps.classes, np.moveaxis(channels, 0, -1)) if options.refined else None
-    if maps.centre_map is None or maps.layers is None:
-        likeliest = maps.classes.argmax(axis=0).astype(np.uint8)
-        return read_classes(likeliest if refined is None else refined, diameter, options)
-    probability = maps.classes[2]
-    clump = maps.classes[0] < 0.5
-    if refined is not None:
-        probability, clump = np.where(refined == 2, np.maximum(probability, 0.5), 0), refined > 0
-    nucleus, seen = np.pi * diameter**2 / 4, clump
-    clump = clean_clump(
-        seen,
-        MAX_HOLE * nucleus if options.max_hole_area is None else options.max_hole_area,
-        MIN_CLUMP * nucleus if options.min_clump_area is None else options.min_clump_area,
-    )
+    probability, seen = maps.classes[2], maps.classes[0] < 0.5
+    nucleus = np.pi * diameter**2 / 4
+    clump = clean_clump(seen, MAX_HOLE * nucleus, MIN_CLUMP * nucleus)
     if judge is not None:
-        spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=seen,
-                           min_area=options.min_nucleus_area, cut=options.cut_nuclei)  # fmt: skip
+        spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=seen, cut=options.cut_nuclei)
         offered = Regions(clump, spots, *_count_layers(maps.layers))
         del spots  # the regions hold them: those of a large image take much
         said = judge_spots(SpotPlanes.from_maps(channels[0], maps, offered.nuclei), judge, diameter)
         return choose_nuclei(offered, said, options.min_nucleus)
     reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)
-    nuclei, doubtful = (
-        reader.separate(way, min_area=options.min_nucleus_area, cut=options.cut_nuclei)
-        for way in (rules, CANDIDATE_RULES)
-    )
+    nuclei, doubtful = (reader.separate(way, cut=options.cut_nuclei) for way in (rules, CANDIDATE_RULES))
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
     return Regions(clump, nuclei, *_count_layers(maps.layers), candidates)
 

@@ -15,6 +15,8 @@ from declump.regions.resizing import resize_planes
 
 Place = tuple[slice, slice]
 
+OUTPUTS = 8
+"""Scores of three classes, nearness to a centre, and scores of four numbers of layers."""
 COARSEST = 16
 """Sides of what the network sees are multiples of this."""
 SHIPPED = "regions-8bit.onnx"
@@ -31,6 +33,9 @@ def open_region_model(model: str | Path) -> Model:
     """Open ``"default"``, the network that ships with declump, or an ONNX file of ``declump train regions``."""
     opened = open_model(model_path(model, SHIPPED), "region model")
     opened.check_input(3, None, None)
+    count = opened.session.get_outputs()[0].shape[1]
+    if count != OUTPUTS:
+        raise ValueError(f"{opened.path} must answer with {OUTPUTS} maps, as a region model does, got {count}")
     return opened
 
 
@@ -42,23 +47,22 @@ class Maps:
     ----------
     classes : (3, H, W) float32
         Probabilities of background, cytoplasm and nucleus.
-    centre_map : (H, W) float32, optional
-        1 at the centre of a nucleus, falling to 0 at one and a half of its radii. The published network has none.
-    layers : (4, H, W) float32, optional
-        Probabilities of 0, 1, 2, 3 or more cells. The published network knows none.
+    centre_map : (H, W) float32
+        1 at the centre of a nucleus, falling to 0 at one and a half of its radii.
+    layers : (4, H, W) float32
+        Probabilities of 0, 1, 2, 3 or more cells.
     """
 
     classes: NDArray[np.float32]
-    centre_map: NDArray[np.float32] | None = None
-    layers: NDArray[np.float32] | None = None
+    centre_map: NDArray[np.float32]
+    layers: NDArray[np.float32]
 
     def resized(self, shape: tuple[int, ...]) -> Maps:
         """Give the maps at another height and width; themselves if it is theirs."""
         if self.classes.shape[1:] == shape:
             return self
-        centre_map = None if self.centre_map is None else resize_planes(self.centre_map[None], shape)[0]
-        layers = None if self.layers is None else resize_planes(self.layers, shape)
-        return Maps(resize_planes(self.classes, shape), centre_map, layers)
+        centre_map = resize_planes(self.centre_map[None], shape)[0]
+        return Maps(resize_planes(self.classes, shape), centre_map, resize_planes(self.layers, shape))
 
 
 def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool = False) -> Maps:
@@ -74,27 +78,19 @@ def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool
         Whether the image is not turned first: a window of it would be turned otherwise than the whole.
     """
     turned = Orientation() if as_it_lies else Orientation.of(channels[0], COARSEST)
-    known = (0, 0) if model.is_published else (1, 4)
-    classes, centre_map, layers = (np.empty((count, *channels.shape[1:]), np.float32) for count in (3, *known))
+    classes, centre_map, layers = (np.empty((count, *channels.shape[1:]), np.float32) for count in (3, 1, 4))
     # Straight to where it belongs: maps of a large image are held once.
-    for output, (rows, columns) in _answers(channels, turned, model):
-        place = (
-            slice(max(rows.start - turned.above, 0), rows.stop - turned.above),
-            slice(max(columns.start - turned.before, 0), columns.stop - turned.before),
-        )
-        seen = output[:, max(turned.above - rows.start, 0) :, max(turned.before - columns.start, 0) :]
-        turned.turn(classes)[:, *place] = _softmax(seen[:3])
-        if not model.is_published:
-            np.clip(seen[3:4], 0, 1, out=turned.turn(centre_map)[:, *place])
-            turned.turn(layers)[:, *place] = _softmax(seen[4:])
-    return Maps(classes) if model.is_published else Maps(classes, centre_map[0], layers)
+    for seen, place in run_in_tiles(channels, turned, model):
+        turned.turn(classes)[:, *place] = softmax(seen[:3])
+        np.clip(seen[3:4], 0, 1, out=turned.turn(centre_map)[:, *place])
+        turned.turn(layers)[:, *place] = softmax(seen[4:])
+    return Maps(classes, centre_map[0], layers)
 
 
-def _answers(
+def run_in_tiles(
     channels: NDArray[np.float32], turned: Orientation, model: Model
 ) -> Iterator[tuple[NDArray[np.float32], Place]]:
-    """Outputs (8, h, w), or (3, h, w) of the published network, for the tiles of an image as it is seen, and where each
-    belongs."""
+    """Run a network on the tiles of an image as it is seen: outputs (C, h, w), and where each belongs in the image."""
     height, width = turned.extents(channels)
     tiles = [(rows, columns) for rows in _tiles(height) for columns in _tiles(width)]
     for number, ((rows, inner_rows), (columns, inner_columns)) in enumerate(tiles, start=1):
@@ -107,7 +103,12 @@ def _answers(
             slice(inner_rows.start - rows.start, inner_rows.stop - rows.start),
             slice(inner_columns.start - columns.start, inner_columns.stop - columns.start),
         )
-        yield output[:, *inner], (inner_rows, inner_columns)
+        place = (
+            slice(max(inner_rows.start - turned.above, 0), inner_rows.stop - turned.above),
+            slice(max(inner_columns.start - turned.before, 0), inner_columns.stop - turned.before),
+        )
+        own = output[:, *inner]
+        yield own[:, max(turned.above - inner_rows.start, 0) :, max(turned.before - inner_columns.start, 0) :], place
 
 
 def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
@@ -125,7 +126,7 @@ def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
             return
 
 
-def _softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+def softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     """Turn scores (C, H, W) into probabilities, in place."""
     scores -= scores.max(axis=0)
     np.exp(scores, out=scores)

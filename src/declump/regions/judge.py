@@ -63,7 +63,6 @@ class SpotPlanes:
     @classmethod
     def from_maps(cls, luminance: Floats, maps: Maps, spots: NDArray[np.int32]) -> SpotPlanes:
         """Put together the luminance (H, W) of an image, the maps of the region network, and spots (H, W)."""
-        assert maps.centre_map is not None and maps.layers is not None, "the published network has no judge"
         planes = (luminance, 1 - maps.classes[0], maps.classes[2], maps.centre_map, average_layers(maps.layers))
         return cls(planes, spots)
 

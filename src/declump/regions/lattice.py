@@ -85,8 +85,8 @@ class Lattice:
 
         return Maps(
             back(maps.classes),
-            None if maps.centre_map is None else back(maps.centre_map[None])[0],
-            None if maps.layers is None else back(maps.layers),
+            back(maps.centre_map[None])[0],
+            back(maps.layers),
         )
 
 

@@ -81,7 +81,6 @@ def separate_nuclei(
     diameter: float,
     *,
     rules: NucleusRules = RULES,
-    min_area: float | None = None,
     cut: bool = False,
     usual_area: float | None = None,
 ) -> NDArray[np.int32]:
@@ -103,8 +102,6 @@ def separate_nuclei(
     diameter : float
         Expected diameter of a nucleus in pixels.
     rules : NucleusRules
-    min_area : float, optional
-        Smallest area in square pixels, instead of the rules' two.
     cut : bool
         Whether nuclei that the image border cuts are kept.
     usual_area : float, optional
@@ -115,9 +112,7 @@ def separate_nuclei(
     (H, W) int32
         Numbers from 1, 0 where there is no nucleus.
     """
-    return NucleusReader(probability, centre_map, luminance, diameter).separate(
-        rules, min_area=min_area, cut=cut, usual_area=usual_area
-    )
+    return NucleusReader(probability, centre_map, luminance, diameter).separate(rules, cut=cut, usual_area=usual_area)
 
 
 class NucleusReader:
@@ -151,14 +146,13 @@ class NucleusReader:
         self,
         rules: NucleusRules,
         *,
-        min_area: float | None = None,
         cut: bool = False,
         usual_area: float | None = None,
     ) -> NDArray[np.int32]:
         """Number nuclei (H, W); see :func:`separate_nuclei`."""
         from skimage.measure import regionprops
 
-        smallest = rules.min_area * np.pi * self.diameter**2 / 4 if min_area is None else min_area
+        smallest = rules.min_area * np.pi * self.diameter**2 / 4
         pieces = self._number_pieces(rules)
         nuclei = [
             piece
@@ -169,11 +163,10 @@ class NucleusReader:
         ]
         if usual_area is None:
             usual_area = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64))
-        usual = usual_area if min_area is None else 0.0
         kept = np.zeros(pieces.shape, np.int32)
         count = 0
         for piece in nuclei:
-            if piece.area >= rules.min_share * usual and (cut or not is_cut(piece, pieces.shape)):
+            if piece.area >= rules.min_share * usual_area and (cut or not is_cut(piece, pieces.shape)):
                 count += 1
                 kept[piece.slice][piece.image] = count
         return kept

@@ -1,11 +1,9 @@
-"""How regions are to be found: which model, at which resolution, within which limits."""
+"""How regions are to be found: which model, at which resolution."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
 
 from declump.records.regions import Regions
 
@@ -23,9 +21,7 @@ class RegionOptions:
 
     Attributes
     ----------
-    model, diameter, pixel_size, min_nucleus_area, min_clump_area, max_hole_area, cut_nuclei, refined
-        See :func:`declump.find_regions`.
-    judge, min_nucleus
+    model, diameter, pixel_size, cut_nuclei, judge, min_nucleus
         See :func:`declump.find_regions`.
     expected_diameter : float, optional
         Diameter of a nucleus in pixels by the image's metadata: a first guess of the scale, which the image may
@@ -35,11 +31,7 @@ class RegionOptions:
     model: str | Path = "default"
     diameter: float | None = None
     pixel_size: float | None = None
-    min_nucleus_area: float | None = None
-    min_clump_area: float | None = None
-    max_hole_area: float | None = None
     cut_nuclei: bool = False
-    refined: bool = False
     judge: str | Path = "default"
     min_nucleus: float = MIN_NUCLEUS
     expected_diameter: float | None = None
@@ -59,32 +51,13 @@ class RegionOptions:
                 )
         if not 0 <= self.min_nucleus <= 1:
             raise ValueError(f"the least probability of a nucleus is from 0 to 1; given was {self.min_nucleus}")
-        if self.refined and str(self.model) == "classical":
-            raise ValueError(
-                "refinement cleans what a network says, and 'classical' has none; give a model, or leave it"
-            )
-        for area in (self.min_nucleus_area, self.min_clump_area, self.max_hole_area):
-            if area is not None and not (np.isfinite(area) and area >= 0):
-                raise ValueError(f"least and largest areas are numbers >= 0; given was {area}")
 
     def in_pixels(self) -> RegionOptions:
-        """Give the same options with the size of a pixel gone into the expected diameter, and into all areas."""
+        """Give the same options with the size of a pixel gone into the expected diameter."""
         if self.pixel_size is None:
             return self
         expected = usual_diameter(self.pixel_size) if self.expected_diameter is None else self.expected_diameter
-        pixel_area = self.pixel_size**2
-        return replace(
-            self,
-            expected_diameter=expected,
-            pixel_size=None,
-            min_nucleus_area=_divide(self.min_nucleus_area, pixel_area),
-            min_clump_area=_divide(self.min_clump_area, pixel_area),
-            max_hole_area=_divide(self.max_hole_area, pixel_area),
-        )
-
-
-def _divide(area: float | None, unit: float) -> float | None:
-    return None if area is None else area / unit
+        return replace(self, expected_diameter=expected, pixel_size=None)
 
 
 def usual_diameter(pixel_size: float) -> float:

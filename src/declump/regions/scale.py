@@ -92,7 +92,7 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     Returns
     -------
     scale : float
-        The guess itself, unless the image contradicts it, or the network is the published one, which has no scale.
+        The guess itself, unless the image contradicts it.
     maps : Maps or None
         What the network says of the image at that scale, if it was small enough to be looked at as a whole.
     """
@@ -101,8 +101,7 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
         part = choose_part(channels, scale)
         here = look(resize_channels(part, scale), model)
         maps = here.maps if part.shape == channels.shape else None
-        change = 1.0 if here.maps.centre_map is None else _change(part, model, scale, here)
-        changed = float(np.clip(scale * change, *SCALES))
+        changed = float(np.clip(scale * _change(part, model, scale, here), *SCALES))
         close = max(changed / scale, scale / changed)
         if scale == first and close < CLOSE:
             break
@@ -179,8 +178,7 @@ def _find_part(channels: NDArray[np.float32], pixels: float) -> tuple[slice, sli
 def look(channels: NDArray[np.float32], model: Model) -> Look:
     """Look at the channels (3, H, W) of an image, or of a part of one."""
     maps = region_maps(channels, model)
-    diameters = np.zeros(0) if maps.centre_map is None else _diameters(maps, model.nucleus_diameter)
-    return Look(_entropy(maps.classes), diameters, maps)
+    return Look(_entropy(maps.classes), _diameters(maps, model.nucleus_diameter), maps)
 
 
 def _entropy(classes: NDArray[np.float32]) -> float:
@@ -192,7 +190,6 @@ def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:
     """Diameters of the pieces that may be nuclei: those with a centre, of a quarter to four times the usual area."""
     labels, count = ndimage.label(maps.classes[2] > SURE)
     areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
-    assert maps.centre_map is not None
     centred = np.bincount(labels[maps.centre_map > SURE], minlength=count + 1)[1:] > 0
     diameters = np.sqrt(4 * areas / np.pi)
     return np.asarray(diameters[(diameters > usual / 2.5) & (diameters < usual * 2.5) & centred])

@@ -43,7 +43,6 @@ def find_spots(
     diameter: float,
     *,
     clump: NDArray[np.bool_],
-    min_area: float | None = None,
     cut: bool = False,
     usual_area: float | None = None,
 ) -> NDArray[np.int32]:
@@ -51,7 +50,7 @@ def find_spots(
 
     Parameters
     ----------
-    probability, centre_map, luminance, diameter, min_area, cut, usual_area
+    probability, centre_map, luminance, diameter, cut, usual_area
         See :func:`declump.regions.nuclei.separate_nuclei`; the probability need not be 0 outside clumps.
     clump : (H, W) bool
         Where round dark spots that the network hardly sees, or sees in fragments, are offered as well.
@@ -62,7 +61,7 @@ def find_spots(
         Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
     """
     spots, sure = _find_by_rules(
-        NucleusReader(probability, centre_map, luminance, diameter), min_area=min_area, cut=cut, usual_area=usual_area
+        NucleusReader(probability, centre_map, luminance, diameter), cut=cut, usual_area=usual_area
     )
     whole = np.bincount(spots[spots > 0], minlength=1) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
@@ -77,13 +76,11 @@ def find_spots(
     return spots
 
 
-def _find_by_rules(
-    reader: NucleusReader, *, min_area: float | None, cut: bool, usual_area: float | None
-) -> tuple[NDArray[np.int32], int]:
+def _find_by_rules(reader: NucleusReader, *, cut: bool, usual_area: float | None) -> tuple[NDArray[np.int32], int]:
     """Number the spots (H, W) that one set of rules after another finds, and count those of the first."""
     spots, sure = np.zeros(reader.probability.shape, np.int32), 0
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
-        found = reader.separate(rules, min_area=min_area, cut=cut, usual_area=usual_area)
+        found = reader.separate(rules, cut=cut, usual_area=usual_area)
         places = np.flatnonzero(found)  # few of a large image
         own, earlier = found.ravel()[places], spots.ravel()[places]
         areas = np.bincount(own, minlength=1)

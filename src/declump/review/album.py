@@ -19,7 +19,6 @@ from declump.batch.run import Outcome, begin_run, write_run
 from declump.batch.sources import IMAGES_FILE, RUN_FILE, Source, find_sources
 from declump.batch.workers import Workers
 from declump.errors import sentence
-from declump.methods import OURS
 from declump.report.run import RunSummary, read_run
 from declump.review.images import PrepareWork
 
@@ -162,7 +161,7 @@ def open_album(given: Path, out: Path | None = None, options: Options | None = N
     Raises
     ------
     FileNotFoundError, ValueError, PermissionError
-        If there is no image, results are of another method, or the folder cannot be written to.
+        If there is no image, cells were left out, or the folder cannot be written to.
     """
     if not given.exists():
         raise FileNotFoundError(f"there is no {given}; give an image, a folder of images, or a results folder")
@@ -209,10 +208,6 @@ def _read_options(folder: Path, run: RunSummary) -> Options:
 
 
 def _check(options: Options) -> Options:
-    if options.method != OURS:
-        raise ValueError(
-            f"they are of the method {options.method}, which does not evolve; segment the images by {OURS}"
-        )
     if options.min_confidence:
         raise ValueError("cells were left out by their confidence; segment the images with --min-confidence 0")
     return options

@@ -155,7 +155,7 @@ def open_evolution(image: NDArray[Any], options: Options) -> FrozenEvolution:
     evidence = options.evidence or (DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump")
     proposer = RayProposer(ImageChannels(np.asanyarray(image)), options.rays, options.diameter)
     prior = find_prior(options.prior, settings)
-    return FrozenEvolution(proposer, prior, settings, "rays" in evidence, "layers" in evidence)
+    return FrozenEvolution(proposer, prior, settings, "rays" in evidence)
 
 
 def freeze_image(image: NDArray[Any], options: Options, pixel_size: float | None = None) -> Regions:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from declump.batch import Options
-from declump.methods import OURS
 from declump.pipelines.by_clump import ClumpSegmenter
 from declump.pipelines.cutting import MAX_CELLS, MAX_SIDE, Limits
 from declump.pipelines.stages import CellOptions
@@ -25,7 +24,7 @@ class SlideOptions:
     Attributes
     ----------
     cells : Options
-        As for single images. The method is declump's, the evidence ``"rays"`` or ``"clump"``; what only changes files
+        As for single images; what only changes files
         of single images is not heeded.
     level : int
         Of the pyramid.
@@ -44,8 +43,8 @@ class SlideOptions:
     def __post_init__(self) -> None:
         """Refuse what cannot be, before any work."""
         _ = self.limits
-        if self.cells.method != OURS or self.cells.refined or self.cells.evidence not in (None, "rays", "clump"):
-            raise ValueError("slides are segmented by declump's own method, unrefined, with evidence 'rays' or 'clump'")
+        if self.cells.evidence not in (None, "rays", "clump"):
+            raise ValueError(f"evidence must be 'rays' or 'clump', got {self.cells.evidence!r}")
         if not 128 <= self.tile <= 16384:
             raise ValueError(f"the sides of tiles are from 128 to 16384 pixels; given was {self.tile}")
         if self.cells.evidence is None:  # as the command line names it, so that each takes up what the other began

@@ -10,20 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from declump._files import atomic_file
 from declump.models import OPSET, load_onnxruntime
-from declump.training.judge.network import Judge
-from declump.training.rays.network import Proposer
-from declump.training.regions.network import RegionNetwork
-from declump.training.regions.published import PublishedNetwork
 
 AGREEMENT = 1e-4
 """Largest difference allowed between what torch and onnxruntime answer, as a share of the largest answer above 1."""
 
 
 def export(
-    network: RegionNetwork | PublishedNetwork | Proposer | Judge,
+    network: nn.Module,
     path: Path,
     card: Mapping[str, Any],
     *,
@@ -34,7 +31,7 @@ def export(
 
     Parameters
     ----------
-    network : RegionNetwork, PublishedNetwork, Proposer or Judge
+    network : nn.Module
         One input, ``image``, one output, ``answer``. What it has to be run with is written in the card, too: its
         ``constants``, a mapping.
     path : Path
@@ -66,7 +63,7 @@ def export(
             )
         model = onnx.load(draft)
         entry = model.metadata_props.add()
-        entry.key, entry.value = "card", json.dumps({**network.constants, **card}, sort_keys=True)
+        entry.key, entry.value = "card", json.dumps({**_constants(network), **card}, sort_keys=True)
         onnx.save(model, draft)
         session = load_onnxruntime().InferenceSession(str(draft), providers=["CPUExecutionProvider"])
         with torch.no_grad():
@@ -75,3 +72,10 @@ def export(
         allowed = AGREEMENT * max(1.0, float(np.abs(wanted).max()))
         if not difference <= allowed:
             raise ValueError(f"torch and ONNX differ by {difference:.1e}, more than {allowed:.0e}: nothing was written")
+
+
+def _constants(network: nn.Module) -> Mapping[str, Any]:
+    """Entries of every card of a network."""
+    constants = network.constants
+    assert isinstance(constants, Mapping)
+    return constants

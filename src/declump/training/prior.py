@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from declump.datasets import AnnotatedImage
 from declump.records.clump import Clump, split_clumps
-from declump.records.importance import Importance
 from declump.shapes.examples import shape_examples
 from declump.shapes.prior import ShapePrior, add_turned_copies
 from declump.shapes.reach import ReachModel, fit_reach, reach_features
@@ -87,7 +86,8 @@ def learn_prior(
     reach: bool = True,
     modes: int | None = None,
     with_examples: bool = False,
-    importance: Importance | ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    in_covariance: bool = False,
     card: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ShapePrior:
@@ -109,9 +109,10 @@ def learn_prior(
     with_examples : bool
         Whether the prior keeps the shapes it was learnt from, without copies: the finite set of hypotheses of
         the paper's ablation F.
-    importance : Importance or (N,) float, optional
-        How much each whole cell counts, as :func:`declump.importance.learn_importance` learns it from the same images;
-        bare weights enter the mean only, as printed. By default all count the same.
+    weights : (N,) float, optional
+        How much each whole cell counts, in the order of :func:`collect_clumps`. By default all count the same.
+    in_covariance : bool
+        Whether the weights enter the covariance, too, or the mean only.
     card : mapping, optional
         Notes kept with the prior.
     progress : callable, optional
@@ -125,11 +126,12 @@ def learn_prior(
     shapes = np.concatenate([clump.radii for clump in clumps])
     cells = sum(clump.whole.size for clump in clumps)
     notes = {**(card or {}), "cells": cells, "whole cells": len(shapes), "turned and mirrored copies": copies}
-    weights, in_covariance = _weights(importance, len(shapes), notes)
     examples = add_turned_copies(shapes) if copies else shapes
-    if weights is not None:
-        weights = np.tile(weights, len(examples) // len(shapes))
-    prior = ShapePrior.fit(examples, weights=weights, in_covariance=in_covariance, modes=modes, card=notes)
+    counted = None if weights is None else _check_weights(weights, len(shapes))
+    if counted is not None:
+        notes.setdefault("importance", "given weights")
+        counted = np.tile(counted, len(examples) // len(shapes))
+    prior = ShapePrior.fit(examples, weights=counted, in_covariance=in_covariance, modes=modes, card=notes)
     if with_examples:
         prior = replace(prior, examples=shapes)
     return replace(prior, reach=learn_reach(clumps, float(prior.mean.mean()))) if reach else prior
@@ -153,20 +155,8 @@ def learn_reach(clumps: Iterable[AnnotatedClump], size: float) -> ReachModel:
     return fit_reach(np.concatenate(features), np.concatenate(radii), size)
 
 
-def _weights(
-    importance: Importance | ArrayLike | None, count: int, notes: dict[str, Any]
-) -> tuple[NDArray[np.float64] | None, bool]:
-    """Weights of the examples and whether they enter the covariance; what there is to tell goes to the notes."""
-    if importance is None:
-        return None, False
-    if isinstance(importance, Importance):
-        weights, in_covariance = importance.weights, importance.in_covariance
-        notes["importance"] = importance.card
-    else:
-        weights, in_covariance = np.asarray(importance, dtype=np.float64), False
-        notes["importance"] = "given weights"
-    if weights.shape != (count,):
-        raise ValueError(
-            f"these images have {count} whole cells, but the importance is of {weights.size}; learn it from them"
-        )
-    return weights, in_covariance
+def _check_weights(weights: ArrayLike, count: int) -> NDArray[np.float64]:
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (count,):
+        raise ValueError(f"weights must have one value for each of the {count} whole cells, got {given.size}")
+    return given

@@ -87,7 +87,7 @@ def _describe(model: Model) -> dict[str, Any]:
 
 def _sees_images(model: Model) -> bool:
     """Whether it is declump's region network."""
-    return model.session.get_inputs()[0].shape[1] == 3 and not model.is_published
+    return bool(model.session.get_inputs()[0].shape[1] == 3)
 
 
 def _show(model: Model, images: Iterable[AnnotatedImage | Smear]) -> Iterator[Floats]:

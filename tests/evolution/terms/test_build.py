@@ -28,8 +28,7 @@ def terms_of(prior: ShapePrior, settings: Settings, evidence: Evidence | None = 
 
 
 def everything(rays: int = 360) -> Evidence:
-    shape = split_clumps(np.hypot(*(np.indices((64, 72)) - [[[30]], [[35]]])) < 25, [])[0].mask.shape
-    return Evidence(np.full((2, rays), 33.0), np.ones((2, rays)), np.ones(shape), np.ones(shape))
+    return Evidence(np.full((2, rays), 33.0), np.ones((2, rays)))
 
 
 def names(terms: EnergyTerms) -> list[str]:
@@ -39,13 +38,13 @@ def names(terms: EnergyTerms) -> list[str]:
 def test_which_evidence_becomes_which_term(default):
     assert names(terms_of(default, JOINT)) == ["Discrepancy", "ShapePrice", "RayMisfit"]
     told = terms_of(default, JOINT, everything())
-    assert names(told) == ["Discrepancy", "ShapePrice", "RayMisfit", "LayerMisfit"]
+    assert names(told) == ["Discrepancy", "ShapePrice", "RayMisfit"]
     assert told.every[0] is told.discrepancy and told.every[1] is told.shape
     assert told.expected.proposed.all() and told.expected.by_reach
 
 
 def test_evidence_without_weight_is_not_heeded(default):
-    terms = terms_of(default, replace(JOINT, ray_weight=0.0, layer_weight=0.0), everything())
+    terms = terms_of(default, replace(JOINT, ray_weight=0.0), everything())
     assert names(terms) == ["Discrepancy", "ShapePrice", "RayMisfit"]
     assert np.isinf(terms.expected.tolerances).all()
     assert not terms.expected.proposed.any()

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from declump.evolution.settings import Settings
 from declump.evolution.terms.discrepancy import Discrepancy
-from declump.evolution.terms.layers import LayerMisfit, weigh_layers
 from declump.evolution.terms.rays import (
     ExpectedRadii,
     RayMisfit,
@@ -21,7 +20,7 @@ from declump.evolution.terms.rays import (
 from declump.evolution.terms.shape import ShapePrice
 from declump.evolution.terms.term import Term
 from declump.records.clump import Clump
-from declump.records.evidence import DrawnRadii, Evidence, ProposedLayers, ProposedRadii
+from declump.records.evidence import DrawnRadii, Evidence, ProposedRadii
 from declump.shapes.prior import ShapePrior
 
 Floats = NDArray[np.float64]
@@ -78,9 +77,4 @@ def build_terms(
     drawn = evidence.find(DrawnRadii)
     if drawn is not None and settings.ray_weight > 0:
         expected = expect_drawn(expected, drawn.resample(prior.rays), mean_radius, settings)
-    every: list[Term] = [discrepancy, shape, RayMisfit(expected)]
-
-    layers = evidence.find(ProposedLayers)
-    if layers is not None and settings.layer_weight > 0:
-        every.append(LayerMisfit(weigh_layers(layers, settings)))
-    return EnergyTerms(discrepancy, shape, expected, tuple(every))
+    return EnergyTerms(discrepancy, shape, expected, (discrepancy, shape, RayMisfit(expected)))

@@ -86,8 +86,6 @@ def make_example(image: MarkedNuclei, model: Model) -> JudgeExample:
     """Find the spots of an image with a region model, at the scale that :func:`declump.segment` would take."""
     channels = to_channels(image.image)
     scale, maps = maps_at_found_scale(channels, model)
-    if maps.centre_map is None:
-        raise ValueError("spots are found by a network with a map of centres, which the published one has not")
     spots = find_spots(
         maps.classes[2], maps.centre_map, channels[0], model.nucleus_diameter / scale, clump=maps.classes[0] < 0.5
     )

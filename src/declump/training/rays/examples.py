@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from declump.datasets import AnnotatedImage
 from declump.evidence.windows import DEPTHS, STEP, Surroundings, View, prepare_surroundings
 from declump.records.regions import Regions, seeds_from_labels
-from declump.regions.find import find_regions
 from declump.simulate import Smear
 from declump.training.smears import simulate_smears
 
@@ -80,12 +78,9 @@ def make_example(annotated: AnnotatedImage | Smear, found: Sequence[Regions] = (
     )
 
 
-def simulate_examples(count: int, seed: int, model: Path) -> list[RayExample]:
-    """Make examples from simulated smears, with true regions and with those that a model finds."""
-    return [
-        make_example(made, [find_regions(made.image, model=model, judge="none")])
-        for made in simulate_smears(count, seed)
-    ]
+def simulate_examples(count: int, seed: int, find: Callable[[NDArray[np.uint8]], Regions]) -> list[RayExample]:
+    """Make examples from simulated smears, with true regions and with those that are found."""
+    return [make_example(made, [find(made.image)]) for made in simulate_smears(count, seed)]
 
 
 def _true_view(annotated: AnnotatedImage | Smear, labels: NDArray[np.int32]) -> ExampleView:

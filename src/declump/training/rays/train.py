@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def train_ray_model(
     schedule: Schedule,
     *,
     regions: Sequence[str | Path] = ("default",),
+    finder: Callable[..., Regions] = find_regions,
     held_out: Collection[str] = (),
     validation: Iterable[AnnotatedImage | Smear] = (),
     simulated: int = 150,
@@ -51,6 +53,8 @@ def train_ray_model(
     schedule : Schedule
     regions : sequence of str or Path
         Region models to find regions with; of several, the first that did not see an image serves it.
+    finder : callable
+        Finds regions by a model; called as :func:`declump.find_regions`.
     held_out : collection of str
         Names of images that teach nothing and are measured on.
     validation : iterable of AnnotatedImage or Smear
@@ -82,7 +86,7 @@ def train_ray_model(
     def find(image: AnnotatedImage | MarkedNuclei) -> Regions:
         fair = next((model for model, names in zip(models, unseen, strict=True) if image.name in names), models[0])
         # By rules: a judge that has seen the image would show the network fewer false nuclei than it will meet.
-        return find_regions(image.image, model=fair, judge="none")
+        return finder(image.image, model=fair, judge="none")
 
     def teach(image: AnnotatedImage | MarkedNuclei) -> RayExample | None:
         return make_example(image, [find(image)]) if isinstance(image, AnnotatedImage) else None
@@ -91,7 +95,11 @@ def train_ray_model(
         folders, held_out, teach=teach, measure=make_example, composites=composites, find=find, seed=schedule.seed
     )
     measured += [make_example(image) for image in validation]
-    groups += [simulate_examples(simulated, schedule.seed, models[0])] if simulated else []
+    groups += (
+        [simulate_examples(simulated, schedule.seed, partial(finder, model=models[0], judge="none"))]
+        if simulated
+        else []
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     network, curve = fit(LESSON, groups, measured, schedule)
     if calibration is None:

@@ -1,29 +1,21 @@
-"""What the region networks are taught, by the name of their architecture."""
+"""What the region network is taught."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from declump.models import PUBLISHED
 from declump.training.loop import Lesson
 from declump.training.regions.batches import draw_batch
 from declump.training.regions.network import CLASSES, COARSEST, RegionNetwork
-from declump.training.regions.published import TAUGHT, PublishedNetwork
 from declump.training.regions.targets import IGNORED, Example
 
 CLASS_WEIGHTS = (1.0, 1.0, 3.0)
-PUBLISHED_WEIGHTS = (1.0, 1.0, 8.0)
-"""For the published network, which nothing else draws to nuclei, and which its authors taught on chosen pixels."""
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
-UNSEEN = 32
-"""So near to the border of a window, in pixels, the published network is not taught: its widest patch lies half outside
-there."""
 
 
 @torch.no_grad()
@@ -71,17 +63,5 @@ def _loss(answer: Tensor, classes: Tensor, centre_map: Tensor, layers: Tensor) -
     return by_class + 0.5 * by_layer + 10 * near + 0.5 * overlap
 
 
-def _class_loss(answer: Tensor, classes: Tensor, _centre_map: Tensor, _layers: Tensor) -> Tensor:
-    """Cross-entropy of the classes alone, at the pixels that the published network answers for."""
-    width = UNSEEN // TAUGHT
-    inner = (..., slice(width, -width), slice(width, -width))
-    known = classes[..., ::TAUGHT, ::TAUGHT][inner]
-    return functional.cross_entropy(answer[inner], known, weight=torch.tensor(PUBLISHED_WEIGHTS), ignore_index=IGNORED)
-
-
 LESSON = Lesson(RegionNetwork, draw_batch, _loss, validate)
-"""All that is particular to the training of declump's own region network."""
-LESSONS: Mapping[str, Lesson[Any, Example]] = {
-    "declump": LESSON,
-    PUBLISHED: Lesson(PublishedNetwork, draw_batch, _class_loss, validate),
-}
+"""All that is particular to the training of the region network."""

@@ -14,11 +14,11 @@ from declump.regions.judge import open_judge
 from declump.training.card import describe_training
 from declump.training.examples import divide_examples
 from declump.training.export import export
-from declump.training.loop import fit
-from declump.training.regions.lesson import LESSONS
+from declump.training.loop import Lesson, fit
+from declump.training.regions.lesson import LESSON
 from declump.training.regions.marked import Teacher
 from declump.training.regions.network import FREE_AXES, TRIED
-from declump.training.regions.targets import make_example, simulate_examples
+from declump.training.regions.targets import Example, make_example, simulate_examples
 from declump.training.regions.unmarked import make_stable_example
 from declump.training.schedule import Curve, Schedule
 
@@ -32,7 +32,7 @@ def train_region_model(
     simulated: int = 48,
     composites: int = 0,
     unmarked: Iterable[NDArray[Any]] = (),
-    architecture: str = "declump",
+    lesson: Lesson[Any, Example] = LESSON,
     card: Mapping[str, Any] | None = None,
 ) -> Curve:
     """Train the network that finds clumps and nuclei, and write it as a model.
@@ -56,8 +56,8 @@ def train_region_model(
     unmarked : iterable of (H, W[, 3]) arrays
         Images that nobody annotated: what the network that the training begins with says of them however they are
         looked at is taught as well (:mod:`declump.training.regions.unmarked`); they count as one folder.
-    architecture : "declump" or "paper"
-        Our own network, or the one that the paper describes, which knows classes alone.
+    lesson : Lesson
+        The network, and how it learns.
     card : mapping, optional
         Further notes for the model; they go before what is known of the training.
 
@@ -69,10 +69,8 @@ def train_region_model(
     Raises
     ------
     ValueError
-        If an image to hold out is in none of the folders, or there is no such architecture.
+        If an image to hold out is in none of the folders.
     """
-    if architecture not in LESSONS:
-        raise ValueError(f"the architectures are {', '.join(LESSONS)}; given was {architecture!r}")
     teacher = Teacher(schedule.start)
     groups, measured = divide_examples(
         folders,
@@ -86,7 +84,7 @@ def train_region_model(
     groups += [stable] if stable else []
     groups += [simulate_examples(simulated, schedule.seed)] if simulated else []
     path.parent.mkdir(parents=True, exist_ok=True)
-    network, curve = fit(LESSONS[architecture], groups, measured, schedule)
+    network, curve = fit(lesson, groups, measured, schedule)
     notes = describe_training(schedule, held_out=held_out, simulated=simulated, composites=composites, curve=curve)
     notes |= {"unmarked images": len(stable)} if stable else {}
     export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)

@@ -59,7 +59,6 @@ def _tell_nuclei(
     classes: NDArray[np.uint8], luminance: Floats, maps: Maps, judge: Model, diameter: float
 ) -> NDArray[np.int32]:
     """Give the sure nuclei (H, W), numbered; spots that are none become what surrounds them, doubtful ones unknown."""
-    assert maps.centre_map is not None
     spots = find_spots(maps.classes[2], maps.centre_map, luminance, diameter, clump=maps.classes[0] < 0.5)
     said = judge_spots(SpotPlanes.from_maps(luminance, maps, spots), judge, diameter)
     sure = np.append(False, said >= NUCLEUS)
@@ -105,5 +104,4 @@ def _views() -> list[View]:
 
 def _ask(channels: Floats, model: Model, look: Callable[[Floats], Floats], back: Callable[[Floats], Floats]) -> Maps:
     maps = region_maps(look(channels), model, as_it_lies=True).resized(channels.shape[1:])
-    assert maps.centre_map is not None and maps.layers is not None, "the published network teaches nothing"
     return Maps(back(maps.classes), back(maps.centre_map[None])[0], back(maps.layers))

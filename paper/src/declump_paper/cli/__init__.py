@@ -1,0 +1,1 @@
+"""Commands that the paper's package adds to ``declump``."""

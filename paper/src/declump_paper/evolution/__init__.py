@@ -1,0 +1,1 @@
+"""Solvers of a clump that the paper compares with."""

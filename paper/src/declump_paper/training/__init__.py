@@ -1,0 +1,1 @@
+"""Training of the region network that the paper describes; needs torch."""

@@ -1,7 +1,0 @@
-"""Methods that others published for the same task: one file each, one signature, all on the same regions."""
-
-from __future__ import annotations
-
-from declump.compared.methods import METHODS, ComparedMethod, find_method
-
-__all__ = ["METHODS", "ComparedMethod", "find_method"]
