@@ -252,7 +252,7 @@ def main() -> None:
             true, rays, whole = (scores[label] for label in (SHAPE_ONLY, WITH_RAYS, DEFAULT))
             figures = (true.dice_overlapping, rays.dice_overlapping, whole.dice_all, whole.dice_good, whole.fno)
             headline.append(
-                f"| {name}, {cells} unseen cells | " + " | ".join(f"{value:.3f}" for value in figures) + " |"
+                f"| {name}, {cells} cells of unseen images | " + " | ".join(f"{value:.3f}" for value in figures) + " |"
             )
         title = f"Calibration of the rays' standard deviations, {name}, true regions:"
         text += ["", title, "", *calibration_table(cases), ""]

@@ -199,7 +199,7 @@ def table(options: argparse.Namespace) -> None:
     lines += ["", origin]
     print("\n".join(lines))
     if options.write:
-        replace_part("docs/results.md", "ray trials", "\n".join(lines))
+        replace_part("benchmarks/ray_trials.md", "ray trials", "\n".join(lines))
 
 
 def read_figures(folder: Path, stem: str) -> dict[str, dict[str, list[list[float]]]]:

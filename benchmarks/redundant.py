@@ -98,7 +98,7 @@ def main() -> None:
     ]
     print("\n".join(lines))
     if options.write:
-        replace_part("docs/results.md", "redundant", "\n".join(lines))
+        replace_part("benchmarks/redundant.md", "redundant", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def measure(data: Path, tree: Path) -> dict[str, float]:
         scores.append(declump.score(frame.cells, declump.segment(frame.image, **how).masks))
     pooled = declump.evaluation.pool(scores)
     for name in ("dice_all", "fno", "fdo", "aji"):
-        figures[f"{name}, {len(pooled.dice)} unseen cells of ISBI 2015"] = float(getattr(pooled, name))
+        figures[f"{name}, {len(pooled.dice)} cells of unseen images of ISBI 2015"] = float(getattr(pooled, name))
     frame = frames[0][0]
     figures["segment, 1024 x 1024 pixels, s"] = _seconds(lambda: declump.segment(frame.image, **how))
     true = declump.Regions(frame.clump, frame.nucleus_labels)
