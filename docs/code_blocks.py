@@ -28,7 +28,7 @@ import typer
 from PIL import Image
 
 import declump
-from declump.cli import app
+from declump.cli.app import app
 from declump.datasets import AnnotatedImage
 
 DOCS = Path(__file__).parent

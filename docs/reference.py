@@ -18,7 +18,7 @@ import typer
 from typer.models import ArgumentInfo
 
 import declump
-from declump.cli import app
+from declump.cli.app import app
 
 PAGE = Path(__file__).with_name("reference.md")
 CONTRIBUTING = PAGE.parents[1] / "CONTRIBUTING.md"

@@ -19,6 +19,10 @@ MODULES = {
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
+AFTER_SIGNALS = ("declump.cli", "declump.cli.app")
+"""What is imported only once an interruption is expected."""
+
+
 def functions_in(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
@@ -62,7 +66,7 @@ def test_functions_import_nothing_of_the_package_but_what_loads_torch() -> None:
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in imported_by(node, module)
-        if name.split(".")[0] == "declump" and not loads_torch(name)
+        if name.split(".")[0] == "declump" and not loads_torch(name) and (module, name) != AFTER_SIGNALS
     }
     assert sorted(hidden) == []
 

@@ -21,7 +21,7 @@ from typer.main import get_command
 
 import declump
 from declump import simulate
-from declump.cli import app
+from declump.cli.app import app
 from declump.models import model_path
 from support.waiting import LIMIT, start
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from declump.cli import app
+from declump.cli.app import app
 from declump.cli.split import read_points
 
 

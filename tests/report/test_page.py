@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from declump.cli import app
+from declump.cli.app import app
 from declump.report import results as gathering
 from declump.report import write_report
 from support.report_samples import SHAPE, smear, write_results, write_run

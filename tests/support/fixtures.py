@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,8 +42,9 @@ def _within(folder: Path, name: str) -> Path:
 @pytest.fixture
 def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
     """Run the command line within this process: quicker, and the same from ``main`` on."""
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(cli.warnings, "showwarning", cli.warnings.showwarning)
+    for name in ("raise_on_signals", "ignore_signals"):
+        monkeypatch.setattr(cli, name, lambda: None)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["declump", *map(str, arguments)])

@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
+from declump._interruption import raise_on_signals
 from declump.errors import raise_ending, sentence
 from declump.models import THREADS
 
@@ -184,8 +185,8 @@ def _surroundings() -> Iterator[None]:
 
 def _serve(connection: Connection, act: Act) -> None:
     """Run in a process of its own: take a task, answer, take the next; None asks for the rehearsal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end)
+    raise_on_signals()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _PARENT.append(connection)
     with suppress(EOFError, ConnectionError):
@@ -217,12 +218,6 @@ def _answer(task: Any, act: Act) -> Answer:
         if "DECLUMP_DEBUG" in os.environ:
             traceback.print_exc()
     return Answer(record, reason, time.monotonic() - start)
-
-
-def _end(number: int, _frame: object) -> NoReturn:
-    """End by an exception, so that unfinished files are cleared away."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the clearing is not to be interrupted
-    sys.exit(128 + number)
 
 
 def _end_with_parent() -> None:

@@ -9,10 +9,8 @@ from typing import TextIO
 
 import typer
 
+from declump._interruption import Interrupted, Terminated
 from declump.errors import printable
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 
 
 def tell(message: str) -> None:
@@ -25,9 +23,9 @@ def say_when_interrupted(say: Callable[[], str]) -> Iterator[None]:
     """After Ctrl-C or SIGTERM, say what is done and how to go on, and end with the exit code of the interruption."""
     try:
         yield
-    except (KeyboardInterrupt, SystemExit) as end:
+    except (Interrupted, Terminated) as end:
         tell(f"interrupted: {say()}")
-        raise typer.Exit(INTERRUPTED if isinstance(end, KeyboardInterrupt) else int(end.code or 0)) from None
+        raise typer.Exit(end.code) from None
 
 
 def count_of(number: int, one: str, many: str | None = None) -> str:
