@@ -19,7 +19,7 @@ LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides paper audit lock clean
+.PHONY: demo test test-processors test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides paper audit lock clean
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,17 @@ demo: $(READY)
 
 test: lint
 	$(BIN)/$(PYTEST)
+
+# The suite as other processors would run it: with narrower loops in NumPy, other kernels of BLAS, no FMA in libm.
+# onnxruntime chooses its kernels by the processor alone: tests/support/processors.py runs its part under qemu.
+NARROW := NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"
+NARROWEST := NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
+NO_FMA := GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F
+GENERIC := NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/build/generic
+test-processors: $(TESTABLE)
+	$(NARROW) OPENBLAS_CORETYPE=Haswell $(BIN)/$(PYTEST)
+	$(NARROWEST) OPENBLAS_CORETYPE=Prescott $(NO_FMA) $(GENERIC) $(BIN)/$(PYTEST)
+	PYTHONPATH=tests $(BIN)/python tests/support/processors.py
 
 test-quick: $(TESTABLE)
 	$(BIN)/$(PYTEST) -m "not slow and not data"

@@ -1,7 +1,7 @@
-"""Outputs of every public function and format are what they were: a guard of reproducibility.
+"""Outputs of every public function and format are what they were.
 
-Stored digests hold with the versions of ``constraints.txt``, where the processor rounds as on the machine they were
-made on; elsewhere the number of values and their means are compared instead.
+What is decided and, within rounding, all values are compared everywhere. Bytes are compared where the libraries are
+those of ``constraints.txt`` and the processor rounds as the one they were stored on.
 """
 
 from __future__ import annotations

@@ -7,14 +7,13 @@ a commit that says which outputs changed, and why.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +26,8 @@ import declump
 from declump.batch import Options, Source
 from declump.batch import run as run_batch
 from declump.datasets import AnnotatedImage
-from declump.models import load_onnxruntime
+from support.arithmetic import fingerprint
+from support.observations import Observation, differences, digest
 
 STORE = Path(__file__).parents[1] / "golden" / "golden.json"
 CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
@@ -290,93 +290,20 @@ PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {
 }
 
 
-def arithmetic() -> str:
-    """Digest of a few numbers that come out differently where a processor or a library rounds otherwise."""
-    grid = np.linspace(-3, 3, 64 * 64).reshape(64, 64)
-    window = np.random.default_rng(0).random((1, 3, 64, 64), dtype=np.float32)
-    return digest([np.exp(grid), np.sin(grid) @ np.cos(grid), np.linalg.svd(grid + np.eye(64))[1], _network(window)])
-
-
-def _network(window: np.ndarray) -> np.ndarray:
-    path = Path(declump.__file__).parent / "data" / "regions.onnx"
-    session = load_onnxruntime().InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    return session.run(None, {"image": window})[0]
-
-
-# Digests
-
-
 def rounds_alike() -> bool:
-    """Whether versions and processor are those that the digests were made with."""
+    """Whether versions and processor are those that the bytes were stored with."""
     pinned = dict(line.split("==") for line in CONSTRAINTS.read_text(encoding="utf-8").splitlines() if "==" in line)
-    stored = json.loads(STORE.read_text(encoding="utf-8"))["arithmetic"]
-    return all(version(name) == pinned[name] for name in LIBRARIES) and arithmetic() == stored
+    stored = json.loads(STORE.read_text(encoding="utf-8"))["fingerprint"]
+    return all(version(name) == pinned[name] for name in LIBRARIES) and fingerprint() == stored
 
 
 def check_outputs(made: Mapping[str, Any], stored: Mapping[str, Any], *, alike: bool) -> None:
-    """Hold outputs against those that were stored: by digest, or elsewhere by the number of values and their mean."""
+    """Hold outputs to what was stored: decisions and rounded values everywhere, bytes where all rounds alike."""
     assert made.keys() == stored.keys()
+    changed = {name: said for name in stored if (said := differences(made[name], stored[name]))}
     if alike:
-        changed = [name for name in stored if made[name]["sha256"] != stored[name]["sha256"]]
-        assert not changed, "if these were meant to change, say why in a commit, and store them anew"
-        return
-    for name in stored:
-        count, mean = stored[name]["figures"]
-        assert abs(made[name]["figures"][0] - count) <= 0.05 * abs(count), name
-        np.testing.assert_allclose(made[name]["figures"][1], mean, rtol=0.05, atol=1e-3, err_msg=name)
-
-
-def digest(value: Any) -> str:
-    """SHA-256 of any output: arrays by their bytes, records by their fields, folders by their files."""
-    state = hashlib.sha256()
-    for piece in _pieces(value):
-        state.update(piece)
-    return state.hexdigest()
-
-
-def figures(value: Any) -> list[float]:
-    """Number of values and their mean, for machines that round otherwise."""
-    numbers = [part.astype(np.float64).ravel() for part in _arrays(value)]
-    values = np.concatenate([np.empty(0), *numbers])
-    values = values[np.isfinite(values)]
-    return [float(values.size), float(values.mean()) if values.size else 0.0]
-
-
-def _pieces(value: Any) -> Iterator[bytes]:
-    if isinstance(value, Path):
-        files = sorted(path for path in value.rglob("*") if path.is_file()) if value.is_dir() else [value]
-        for path in files:
-            yield path.name.encode() + b"\0" + path.read_bytes()
-    elif isinstance(value, np.ndarray):
-        yield f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _pieces(getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for name in sorted(value):
-            yield from _pieces(str(name))
-            yield from _pieces(value[name])
-    elif isinstance(value, list | tuple):
-        yield f"{len(value)}".encode()
-        for part in value:
-            yield from _pieces(part)
-    else:
-        yield repr(value.item() if isinstance(value, np.generic) else value).encode() + b"\0"
-
-
-def _arrays(value: Any) -> Iterator[np.ndarray]:
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "biuf":
-            yield value
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _arrays(getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for name in sorted(value):
-            yield from _arrays(value[name])
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _arrays(part)
+        changed |= {name: ["other bytes"] for name in stored if made[name]["sha256"] != stored[name]["sha256"]}
+    assert not changed, "if these were meant to change, say why in a commit, and store them anew"
 
 
 @contextlib.contextmanager
@@ -386,10 +313,15 @@ def scratch() -> Iterator[Path]:
 
 
 def describe(producer: Callable[[], Iterator[tuple[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Digest and figures of all that a producer gives, by name."""
-    return {name: {"sha256": digest(value), "figures": figures(value)} for name, value in producer()}
+    """What is stored of all that a producer gives, by name: see :mod:`support.observations`."""
+    return {name: {"sha256": digest(value), **Observation.of(value).record()} for name, value in producer()}
+
+
+def store(path: Path, made: dict[str, Any]) -> None:
+    """Write outputs with the values of an array in one line."""
+    text = re.sub(r"(?<=[\[,])\s+(?=[-\d\]])|(?<=\d)\s+(?=\])", "", json.dumps(made, indent=1))
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    stored = {"arithmetic": arithmetic(), "outputs": {name: describe(made) for name, made in PRODUCERS.items()}}
-    STORE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    store(STORE, {"fingerprint": fingerprint(), "outputs": {name: describe(made) for name, made in PRODUCERS.items()}})

@@ -171,7 +171,8 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(place)
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    for name in ("raise_on_signals", "ignore_signals"):
+        monkeypatch.setattr(cli, name, lambda: None)
     monkeypatch.setattr(sys, "argv", ["declump", "reproduce", *map(str, arguments), "-o", "refused"])
     with pytest.raises(SystemExit) as ended:
         cli.main()

@@ -6,7 +6,6 @@ commit that says which outputs changed, and why.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,6 +31,7 @@ from support.golden_outputs import (  # noqa: E402
     scratch,
     segmented,
     smear,
+    store,
     true_regions,
 )
 from support.golden_outputs import pictures as images  # noqa: E402
@@ -107,6 +107,4 @@ PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {
 
 
 if __name__ == "__main__":
-    STORE.write_text(
-        json.dumps({name: describe(made) for name, made in PRODUCERS.items()}, indent=1) + "\n", encoding="utf-8"
-    )
+    store(STORE, {name: describe(made) for name, made in PRODUCERS.items()})

@@ -115,4 +115,3 @@ def run() -> None:
             raise
         tell(f"{sentence(error)} [help: {help_address(error)}]")
         sys.exit(1)
-
