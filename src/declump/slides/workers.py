@@ -15,6 +15,8 @@ from declump.errors import MissingExtraError
 from declump.models import THREADS
 from declump.slides.readers import import_library
 
+CONNECT = 10
+"""Seconds until a scheduler that does not answer is taken to be missing."""
 AHEAD = 3
 """Tasks a worker that are handed out at a time: the scheduler's memory does not grow with the slide."""
 RETRIES = 5
@@ -93,7 +95,7 @@ def open_cluster(workers: int, *, scheduler: str | None = None, dashboard: bool 
     with dask.config.set(settings):
         if scheduler is not None:
             try:
-                client = distributed.Client(scheduler, timeout=30, set_as_default=False)
+                client = distributed.Client(scheduler, timeout=CONNECT, set_as_default=False)
             except (OSError, ValueError) as error:
                 raise ValueError(f"there is no Dask scheduler at {scheduler} ({error or 'no answer'})") from error
             with client:
