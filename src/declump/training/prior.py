@@ -110,7 +110,8 @@ def learn_prior(
         Whether the prior keeps the shapes it was learnt from, without copies: the finite set of hypotheses of
         the paper's ablation F.
     weights : (N,) float, optional
-        How much each whole cell counts, in the order of :func:`collect_clumps`. By default all count the same.
+        How much each whole cell counts, in the order of ``training.prior.collect_clumps``. By default all count
+        alike.
     in_covariance : bool
         Whether the weights enter the covariance, too, or the mean only.
     card : mapping, optional
