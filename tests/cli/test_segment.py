@@ -54,7 +54,7 @@ def test_a_folder_of_images_becomes_a_folder_of_results(folder: Path, tmp_path: 
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "out" / "colour").iterdir()} == {
         "cells.csv", "cells.geojson", "cells.ome.zarr", "cells.parquet", "clumps.csv", "coco.json", "contours.json",
-        "label-planes.tif", "labels-flat-lossy.tif", "overlay.png", "rois.zip", "summary.json",
+        "label-planes.tif", "labels-flat-lossy.tif", "others.csv", "overlay.png", "rois.zip", "summary.json",
     }  # fmt: skip
     found = declump.io.read_contours(tmp_path / "out" / "colour" / "contours.json")
     deep = declump.io.read_contours(tmp_path / "out" / "deep" / "contours.json")
