@@ -50,7 +50,7 @@ test: lint
 	$(BIN)/$(PYTEST)
 
 # The suite as other processors would run it: with narrower loops in NumPy, other kernels of BLAS, no FMA in libm.
-# onnxruntime chooses its kernels by the processor alone: tests/support/processors.py runs its part under qemu.
+# onnxruntime chooses its kernels by the processor alone: tools/processors.py runs its part under qemu.
 NARROW := NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"
 NARROWEST := NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
 NO_FMA := GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F
@@ -58,7 +58,7 @@ GENERIC := NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/build/generic
 test-processors: $(TESTABLE)
 	$(NARROW) OPENBLAS_CORETYPE=Haswell $(BIN)/$(PYTEST)
 	$(NARROWEST) OPENBLAS_CORETYPE=Prescott $(NO_FMA) $(GENERIC) $(BIN)/$(PYTEST)
-	PYTHONPATH=tests $(BIN)/python tests/support/processors.py
+	PYTHONPATH=tests $(BIN)/python tools/processors.py
 
 test-quick: $(TESTABLE)
 	$(BIN)/$(PYTEST) -m "not slow and not data"

@@ -1,6 +1,6 @@
 """Run the small numeric part of the golden outputs on other processors, under qemu-user (Debian: qemu-user).
 
-python tests/support/processors.py [--models Haswell,Nehalem]
+PYTHONPATH=tests python tools/processors.py [--models Haswell,Nehalem]
 
 Each call runs in a process of its own, as NumPy's sorts crashed there in longer ones.
 """
