@@ -34,6 +34,7 @@ STORED = {"evolve": ("evolve", "default"), "segment": ("segment", "grey")}
 
 
 def main() -> None:
+    """Run every call on every model and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--call", choices=STORED, help="print what is observed of one call, here and now")
