@@ -133,7 +133,7 @@ def test_torch_and_onnx_agree_on_any_size(model: Path) -> None:
     network = RegionNetwork().eval()
     image = simulate.smear((150, 131), cells=3, rng=1).image
     channels = to_channels(image)
-    maps = region_maps(channels, open_region_model(model), as_it_lies=True)
+    maps = region_maps(channels, open_region_model(model))
     padded = np.pad(channels, ((0, 0), (0, 10), (0, 13)), mode="edge")
     with torch.no_grad():
         answer = network(torch.from_numpy(padded)[None])[0, :, :150, :131].numpy()

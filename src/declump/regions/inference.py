@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.models import Model, model_path, open_model
-from declump.regions.orientation import Orientation
 from declump.regions.resizing import resize_planes
 
 Place = tuple[slice, slice]
@@ -65,7 +64,7 @@ class Maps:
         return Maps(resize_planes(self.classes, shape), centre_map, resize_planes(self.layers, shape))
 
 
-def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool = False) -> Maps:
+def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
     """Let the network look at an image.
 
     Parameters
@@ -74,27 +73,22 @@ def region_maps(channels: NDArray[np.float32], model: Model, *, as_it_lies: bool
         The image's :func:`declump.regions.channels.to_channels`, at the resolution the network was trained at.
     model : Model
         Of ``declump train regions``; see :func:`open_region_model`.
-    as_it_lies : bool
-        Whether the image is not turned first: a window of it would be turned otherwise than the whole.
     """
-    turned = Orientation() if as_it_lies else Orientation.of(channels[0], COARSEST)
     classes, centre_map, layers = (np.empty((count, *channels.shape[1:]), np.float32) for count in (3, 1, 4))
     # Straight to where it belongs: maps of a large image are held once.
-    for seen, place in run_in_tiles(channels, turned, model):
-        turned.turn(classes)[:, *place] = softmax(seen[:3])
-        np.clip(seen[3:4], 0, 1, out=turned.turn(centre_map)[:, *place])
-        turned.turn(layers)[:, *place] = softmax(seen[4:])
+    for output, place in run_in_tiles(channels, model):
+        classes[:, *place] = softmax(output[:3])
+        np.clip(output[3:4], 0, 1, out=centre_map[:, *place])
+        layers[:, *place] = softmax(output[4:])
     return Maps(classes, centre_map[0], layers)
 
 
-def run_in_tiles(
-    channels: NDArray[np.float32], turned: Orientation, model: Model
-) -> Iterator[tuple[NDArray[np.float32], Place]]:
-    """Run a network on the tiles of an image as it is seen: outputs (C, h, w), and where each belongs in the image."""
-    height, width = turned.extents(channels)
+def run_in_tiles(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDArray[np.float32], Place]]:
+    """Run a network on the tiles of an image: outputs (C, h, w), and where each belongs in the image."""
+    height, width = channels.shape[1:]
     tiles = [(rows, columns) for rows in _tiles(height) for columns in _tiles(width)]
     for number, ((rows, inner_rows), (columns, inner_columns)) in enumerate(tiles, start=1):
-        tile = turned.see(channels, rows, columns)
+        tile = np.ascontiguousarray(channels[:, rows, columns])
         padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
         seen = np.pad(tile, padding, mode="edge") if any(max(pair) for pair in padding) else tile
         # Of an image in tiles, what the network worked with is given back at last: the image itself takes much.

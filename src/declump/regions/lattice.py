@@ -75,10 +75,10 @@ class Lattice:
     def see(self, channels: Floats, model: Model) -> Maps:
         """Let a network look at the channels (3, H, W) of a window that begins on the lattice."""
         if not self._changed:
-            return region_maps(channels, model, as_it_lies=True)
+            return region_maps(channels, model)
         shape = channels.shape[1], channels.shape[2]
         seen = resize_by_ratio(channels, self.steps, self.pixels)
-        maps = region_maps(seen, model, as_it_lies=True)
+        maps = region_maps(seen, model)
 
         def back(planes: Floats) -> Floats:
             return resize_by_ratio(planes, self.pixels, self.steps)[:, : shape[0], : shape[1]]

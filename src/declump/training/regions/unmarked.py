@@ -103,5 +103,5 @@ def _views() -> list[View]:
 
 
 def _ask(channels: Floats, model: Model, look: Callable[[Floats], Floats], back: Callable[[Floats], Floats]) -> Maps:
-    maps = region_maps(look(channels), model, as_it_lies=True).resized(channels.shape[1:])
+    maps = region_maps(look(channels), model).resized(channels.shape[1:])
     return Maps(back(maps.classes), back(maps.centre_map[None])[0], back(maps.layers))
