@@ -32,7 +32,7 @@ from declump.regions.channels import to_channels
 from declump.regions.find import read_maps
 from declump.regions.inference import open_region_model, region_maps
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
-from declump.regions.scale import maps_at_found_scale
+from declump.regions.lattice import maps_at_found_scale
 from declump.regions.spots import find_spots
 from declump.training.judge.examples import leave_unknown, tell_nuclei
 from declump.training.judge.lesson import calibrate

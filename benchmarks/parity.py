@@ -2,8 +2,8 @@
 
     python benchmarks/parity.py ../shared/data/isbi2015/frame004/image.png ../shared/data/cervix93/frame000.png
 
-Each image is segmented in memory, as a slide (flat and pyramidal TIFF, OME-Zarr; tiles of 320, 512 and 1024 pixels; 0,
-1 and 3 workers), and by a review that opens it, makes an edit, takes it back and saves. A cell is alike if its seed, its
+Each image is segmented in memory, as a slide (flat and pyramidal TIFF, OME-Zarr; tiles of 320, 512, 1024 pixels; 0, 1
+and 3 workers), and by a review that opens it, makes an edit, takes it back and saves. A cell is alike if its seed, its
 radii and every numeric column are the same bytes as in memory (columns as float32, as a slide stores them).
 """
 

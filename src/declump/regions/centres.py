@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from declump.regions.channels import ImageChannels
-from declump.regions.find import maps_at_scale
 from declump.regions.inference import open_region_model
+from declump.regions.lattice import Lattice
 from declump.regions.nuclei import RULES, SMOOTHING, find_peaks
 from declump.seeds.distance import middles
 
@@ -38,7 +38,7 @@ def find_centres(
     """
     network = open_region_model(model)
     size = network.nucleus_diameter if diameter is None else diameter
-    maps = maps_at_scale(ImageChannels(image), network, network.nucleus_diameter / size)
+    maps = Lattice.from_scale(network.nucleus_diameter / size).see(ImageChannels(image).channels, network)
     centre_map = np.where(mask, ndimage.gaussian_filter(maps.centre_map, SMOOTHING * size), 0).astype(np.float32)
     labels, _ = ndimage.label(find_peaks(centre_map, RULES) & mask, np.ones((3, 3)))
     return middles(np.asarray(labels, np.int32), centre_map.astype(np.float64))

@@ -14,12 +14,12 @@ from declump.models import Model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat
 from declump.regions.cleaning import clean_clump
-from declump.regions.inference import Maps, open_region_model, region_maps
+from declump.regions.inference import Maps, open_region_model
 from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
+from declump.regions.lattice import Lattice, maps_at_found_scale
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
-from declump.regions.resizing import resize_channels
-from declump.regions.scale import DOUBTED, ENOUGH_NUCLEI, maps_at_found_scale
+from declump.regions.scale import DOUBTED, ENOUGH_NUCLEI
 from declump.regions.spots import find_spots
 
 CONTRADICTION = 1.5
@@ -117,8 +117,8 @@ def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> R
     """Regions at the scale that was given, or that the image asks for, by options in pixels."""
     usual = model.nucleus_diameter
     if options.diameter is not None:
-        scale = usual / options.diameter
-        maps = maps_at_scale(image, model, scale)
+        lattice = Lattice.from_scale(usual / options.diameter)
+        scale, maps = lattice.scale, lattice.see(image.channels, model)
     else:
         scale, maps = maps_at_found_scale(image.channels, model, first_guess(usual, options.expected_diameter))
     judge = None if str(options.judge) == "none" else open_judge(options.judge)
@@ -179,7 +179,3 @@ def _count_layers(layers: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDA
     squares -= mean**2
     return mean, np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
 
-
-def maps_at_scale(image: ImageChannels, model: Model, scale: float) -> Maps:
-    """Maps of an image seen larger or smaller, brought back to its size."""
-    return region_maps(resize_channels(image.channels, scale), model).resized(image.shape)

@@ -97,12 +97,7 @@ def run_in_tiles(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[
             slice(inner_rows.start - rows.start, inner_rows.stop - rows.start),
             slice(inner_columns.start - columns.start, inner_columns.stop - columns.start),
         )
-        place = (
-            slice(max(inner_rows.start - turned.above, 0), inner_rows.stop - turned.above),
-            slice(max(inner_columns.start - turned.before, 0), inner_columns.stop - turned.before),
-        )
-        own = output[:, *inner]
-        yield own[:, max(turned.above - inner_rows.start, 0) :, max(turned.before - inner_columns.start, 0) :], place
+        yield output[:, *inner], (inner_rows, inner_columns)
 
 
 def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:

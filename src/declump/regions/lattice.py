@@ -18,6 +18,7 @@ from scipy import ndimage
 from declump.models import REACH_ENTRY, Model
 from declump.regions.inference import COARSEST, MARGIN, Maps, region_maps
 from declump.regions.resizing import SAME_SCALE
+from declump.regions.scale import find_scale
 
 Floats = NDArray[np.float32]
 
@@ -88,6 +89,15 @@ class Lattice:
             back(maps.centre_map[None])[0],
             back(maps.layers),
         )
+
+
+def maps_at_found_scale(channels: Floats, model: Model, start: float = 1.0) -> tuple[float, Maps]:
+    """Find the scale of an image, met by a lattice, and what the network says at it, in the image's size."""
+    scale, maps = find_scale(channels, model, start)
+    lattice = Lattice.from_scale(scale)
+    if maps is None or lattice.pixels != lattice.steps:
+        maps = lattice.see(channels, model)
+    return lattice.scale, maps
 
 
 def resize_by_ratio(planes: Floats, after: int, before: int) -> Floats:

@@ -122,14 +122,6 @@ def _trust(change: float) -> float:
     return float(np.exp(trusted * (np.sign(found) * max(abs(found), highest) + np.log(LARGER))))
 
 
-def maps_at_found_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) -> tuple[float, Maps]:
-    """Find the scale of an image and what the network says at it, brought back to the image's size."""
-    scale, maps = find_scale(channels, model, start)
-    if maps is None:
-        maps = region_maps(resize_channels(channels, scale), model)
-    return scale, maps.resized(channels.shape[1:])
-
-
 def _change(part: NDArray[np.float32], model: Model, scale: float, here: Look) -> float:
     """Factor by which a scale has to change, by what is seen at it and beside it."""
     seen = resize_channels(part, scale)

@@ -14,8 +14,7 @@ from declump.models import Model, model_path, open_model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat
 from declump.regions.find import maps_at_scale, read_maps
-from declump.regions.inference import COARSEST, SHIPPED, open_region_model, run_in_tiles, softmax
-from declump.regions.orientation import Orientation
+from declump.regions.inference import SHIPPED, open_region_model, run_in_tiles, softmax
 from declump.regions.resizing import resize_channels, resize_planes
 from declump.regions.scale import maps_at_found_scale
 from declump_paper.regions.classes import NUCLEUS, read_classes
@@ -68,10 +67,9 @@ def find_regions(
 
 def find_classes(channels: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
     """Probabilities (3, H, W) of background, cytoplasm and nucleus, by a published network."""
-    turned = Orientation.of(channels[0], COARSEST)
     classes = np.empty((3, *channels.shape[1:]), np.float32)
-    for seen, place in run_in_tiles(channels, turned, model):
-        turned.turn(classes)[:, *place] = softmax(seen)
+    for seen, place in run_in_tiles(channels, model):
+        classes[:, *place] = softmax(seen)
     return classes
 
 

@@ -15,7 +15,7 @@ from declump.models import Model
 from declump.records.regions import seeds_from_labels
 from declump.regions.channels import to_channels
 from declump.regions.judge import SpotPlanes
-from declump.regions.scale import maps_at_found_scale
+from declump.regions.lattice import maps_at_found_scale
 from declump.regions.spots import find_spots
 
 LEVELS = 200

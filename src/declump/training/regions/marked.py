@@ -18,7 +18,7 @@ from declump.datasets.marked import MarkedNuclei
 from declump.models import Model
 from declump.regions.channels import to_channels
 from declump.regions.inference import open_region_model
-from declump.regions.scale import maps_at_found_scale
+from declump.regions.lattice import maps_at_found_scale
 from declump.regions.spots import find_spots
 from declump.training.judge.examples import tell_nuclei
 from declump.training.regions.targets import BORDER, IGNORED, Example, centre_map, make_example
