@@ -76,7 +76,7 @@ def main() -> None:
     print(f"commit {commit()}, every {chosen.every}. image")
     test = [(image.image, image.cells) for image in list(isbi2015.read(chosen.data / "isbi2014_test"))[:: chosen.every]]
     score_cells("ISBI 2014, official test", test)
-    frames = list(isbi2015.read(chosen.data / "isbi2015"))[
+    frames = list(isbi2015.read(chosen.data / "isbi2015"))
     score_cells("ISBI 2015", [(image.image, image.cells) for image in frames])
     for name, make in list(LIGHTS.items())[1:]:
         score_cells(f"ISBI 2015, light {name}", [darken(image, make(image.image.shape)) for image in frames[:2]])

@@ -68,7 +68,7 @@ def count_uneven(data: Path) -> list[str]:
         sets[name] = ((file.stem, read_image(file)) for file in files)
     rows = ["| images as they are | number | taken for unevenly lit |", "|---|---|---|"]
     for name, images in sets.items():
-        uneven = [(label, ImageChannels(image).light is not None) for label, image in images]
+        uneven = [(label, ImageChannels(image).exposure.light is not None) for label, image in images]
         rows.append(f"| {name} | {len(uneven)} | {', '.join(label for label, found in uneven if found) or 'none'} |")
         print(rows[-1], flush=True)
     return rows

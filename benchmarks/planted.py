@@ -194,7 +194,7 @@ class Stages:
 
 def run_planted(out: Path, side: int, workers: int, formats: list[str]) -> tuple[Stages, Gathered]:
     """Take planted regions through stitching and output; goes on where it was stopped."""
-    statistics = declump.ImageStatistics(230.0, None, 22.0, 1.0, 380.0, 380.0, 3600.0, 0.25)
+    statistics = declump.ImageStatistics(230.0, None, 22.0, 1.0, 380.0, 3600.0, 0.25)
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "record.json").is_file():
         options = SlideOptions(tile=TILE)

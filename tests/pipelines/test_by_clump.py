@@ -18,7 +18,7 @@ from declump.regions import RegionOptions
 
 Labels, Pixels = NDArray[np.int64], NDArray[np.bool_]
 SMEAR = simulate.smear((640, 768), cells=14, clumps=5, rng=3)
-KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 350.0, 358.6, 11126.0)
+KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 358.6, 11126.0)
 
 
 @pytest.fixture(scope="module")

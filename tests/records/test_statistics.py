@@ -4,7 +4,7 @@ import pytest
 
 from declump.records.statistics import ImageStatistics
 
-KNOWN = ImageStatistics(230.0, None, 22.0, 1.1, 380.0, 390.0, 9000.0, 0.25)
+KNOWN = ImageStatistics(230.0, None, 22.0, 1.1, 390.0, 9000.0, 0.25)
 
 
 def test_statistics_are_read_back() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 
 import declump
 from declump import simulate
+from declump.records.boxes import Box
+from declump.records.statistics import ImageStatistics
 from declump.regions.channels import ImageChannels, has_dark_background, to_channels
 from declump.regions.light import SMALLEST, UNLIT, find_light
 
@@ -46,8 +50,9 @@ def test_a_slanted_or_dim_field_is_found(down: float, across: float, dim: float)
     if found is None:
         assert light.min() > 0.75
     else:
-        assert np.abs(found.share / found.share.mean() - light / light.mean()).max() < 0.06
-        assert not found.unlit.any()
+        share, unlit = found.see(Box(0, 0, *GREY.shape))
+        assert np.abs(share / share.mean() - light / light.mean()).max() < 0.06
+        assert not unlit.any()
 
 
 def test_a_slanted_image_shows_the_same_as_an_even_one() -> None:
@@ -106,6 +111,20 @@ def test_a_dark_pile_of_cells_is_no_shadow() -> None:
     assert find_light(np.asarray(pile + 0.02 * np.random.default_rng(0).normal(size=pile.shape), np.float32)) is None
 
 
+@pytest.mark.parametrize("light", [1 - 0.5 * ACROSS, in_a_field(0.5), in_a_shadow(0.15)])
+def test_any_part_is_corrected_as_the_whole_is(light: np.ndarray) -> None:
+    image = expose(light)
+    picture, box = ImageChannels(image), Box(37, 211, 401, 333)
+    assert picture.exposure.light is not None
+    known = ImageStatistics(picture.exposure.background, None, 22.0, light=picture.exposure.light)
+    read = ImageStatistics.from_record(json.loads(json.dumps(known.to_record())))
+    assert read == known
+    part = to_channels(image[box.slices], read.exposure, box)
+    assert part.tobytes() == picture.channels[:, *box.slices].tobytes()
+    with pytest.raises(ValueError, match="outside it"):
+        to_channels(image, read.exposure, box.move(400, 0))
+
+
 @given(st.integers(1, SMALLEST - 1), st.integers(1, 600))
 def test_small_images_tell_nothing(height: int, width: int) -> None:
     assert find_light(np.full((height, width), 0.3, np.float32)) is None
@@ -120,5 +139,6 @@ def test_light_is_a_share_of_the_background_in_any_image(height: int, width: int
     luminance = np.asarray(field[np.ix_(rows, columns)] / field.max(), np.float32)
     light = find_light(luminance)
     if light is not None:
-        assert light.share.shape == light.unlit.shape == luminance.shape
-        assert np.isfinite(light.share).all() and light.share.min() > 0 and light.share.max() <= 1 + 1e-6
+        share, unlit = light.see(Box(0, 0, *luminance.shape))
+        assert share.shape == unlit.shape == luminance.shape
+        assert np.isfinite(share).all() and share.min() > 0 and share.max() <= 1 + 1e-4

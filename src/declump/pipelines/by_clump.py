@@ -153,13 +153,13 @@ class ClumpSegmenter:
         stages = self._prepare(pixels, view)
         found = stages.find_frozen()
         assert found.frozen is not None
-        held = replace(found.frozen, scale=self.statistics.scale, nucleus_area=self.statistics.mean_nucleus_area)
+        held = replace(found.frozen, scale=self.statistics.scale, nucleus_area=self.statistics.nucleus_area)
         return replace(found, frozen=held), stages.frozen_evolution()
 
     def _prepare(self, pixels: NDArray[Any], view: ClumpView) -> Stages:
         diameter = self.statistics.diameter
         found, beside = view.to_regions(self.options.min_nucleus, diameter)
-        picture = ImageChannels(pixels, self.statistics.exposure)
+        picture = ImageChannels(pixels, self.statistics.exposure, view.box)
         options = replace(self.options, diameter=diameter, pixel_size=None)
         return Stages(picture, found, options, self.method, self.statistics, beside)
 

@@ -117,7 +117,7 @@ class Stages:
             result,
             nuclei=found.nuclei,
             second_nuclei=find_second_nuclei(
-                found.nuclei, None if self.statistics is None else self.statistics.mean_nucleus_area
+                found.nuclei, None if self.statistics is None else self.statistics.nucleus_area
             ),
             nucleus_probability=found.nucleus_probability,
             others=collect_others(found, self.picture.channels[0]),

@@ -21,7 +21,6 @@ from declump.regions.channels import ImageChannels, find_exposure, split_colour
 from declump.regions.find import first_guess, get_regions
 from declump.regions.inference import open_region_model
 from declump.regions.lattice import Lattice
-from declump.regions.nuclei import typical_area
 from declump.regions.options import RegionOptions, to_region_options
 from declump.regions.scale import BRIGHT, find_scale
 from declump.shapes import contours
@@ -98,7 +97,6 @@ def _summarise(
         exposure.turned,
         diameter,
         scale,
-        typical_area(nuclei.astype(np.int64)) if nuclei.size else disc,
         float(nuclei.mean()) if nuclei.size else disc,
         float(np.median(cells)) if cells.size else float(contours.area(prior.mean)) * scale**2,
         pixel_size,

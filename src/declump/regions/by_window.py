@@ -145,7 +145,7 @@ class RegionFinder:
     def _look(self, read: Read, part: Box, near: Box) -> tuple[NDArray[np.bool_], Spots, list[Box]]:
         """Look at a part, and at what is near it: clump, spots, and boxes where spots were not seen whole."""
         window = near.grow(self.margin, self.shape, self.lattice.pixels)
-        channels = to_channels(read(window), self.statistics.exposure)
+        channels = to_channels(read(window), self.statistics.exposure, window)
         inner = near.within(window)
         maps = self.lattice.see(channels, self.model)
         maps = Maps(maps.classes[:, *inner], maps.centre_map[inner], maps.layers[:, *inner])
@@ -160,7 +160,6 @@ class RegionFinder:
             self.diameter,
             clump=maps.classes[0] < 0.5,
             cut=self.options.cut_nuclei,
-            usual_area=self.statistics.nucleus_area,
         )
         boxes, masks, numbers, beside = [], [], [], []
         far = math.ceil(REACH * self.diameter)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from declump.records.boxes import Box
 from declump.records.statistics import Exposure
-from declump.regions.light import Light, find_light
+from declump.regions.light import find_light, share_in_shadow
 
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 BACKGROUND_PERCENTILE = 95.0
@@ -33,42 +34,35 @@ class ImageChannels:
     ----------
     pixels : (H, W), (H, W, 3) or (H, W, 4)
         The image as it was given.
-    exposure : Exposure, optional
-        Background and polarity; by default as they are found in the image, and with them how evenly it is lit.
+    given : Exposure, optional
+        Background, polarity and light; by default as they are found in the image.
+    box : Box, optional
+        Where the pixels lie in the image that the exposure is of; by default they are all of it.
     """
 
     pixels: NDArray[Any]
-    exposure: Exposure | None = None
+    given: Exposure | None = None
+    box: Box | None = None
 
     def __post_init__(self) -> None:
         """Refuse pixels that are masked out: no stage would heed that."""
         if isinstance(self.pixels, np.ma.MaskedArray):
             raise ValueError("the image is a masked array, whose mask is not heeded; give image.filled(value)")
 
-    @property
+    @cached_property
+    def exposure(self) -> Exposure:
+        """Background, polarity and light."""
+        return measure_exposure(self.pixels) if self.given is None else self.given
+
+    @cached_property
     def channels(self) -> NDArray[np.float32]:
         """Luminance and two chrominances (3, H, W): see :func:`to_channels`."""
-        return self._seen[0]
-
-    @property
-    def light(self) -> Light | None:
-        """How unevenly the image is lit; None where it is even, or the exposure was given."""
-        return self._seen[1]
+        return to_channels(self.pixels, self.exposure, self.box)
 
     @property
     def shadow_share(self) -> float:
         """Share of the image in a shadow that is too dark to be looked at."""
-        return 0.0 if self.light is None else self.light.shadow_share
-
-    @cached_property
-    def _seen(self) -> tuple[NDArray[np.float32], Light | None]:
-        channels = _expose(self.pixels, self.exposure)
-        light = None if self.exposure is not None else find_light(channels[0])
-        if light is not None:
-            channels /= light.share
-            channels /= np.float32(max(np.percentile(channels[0][~light.unlit], BACKGROUND_PERCENTILE), 1e-6))
-            channels[:, light.unlit] = np.array(BACKGROUND, np.float32)[:, None]
-        return channels, light
+        return 0.0 if self.exposure.light is None else share_in_shadow(self.exposure.light)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,7 +70,7 @@ class ImageChannels:
         return self.pixels.shape[:2]
 
 
-def to_channels(image: ArrayLike, exposure: Exposure | None = None) -> NDArray[np.float32]:
+def to_channels(image: ArrayLike, exposure: Exposure | None = None, box: Box | None = None) -> NDArray[np.float32]:
     """Luminance and two chrominances of an image, relative to its background.
 
     Parameters
@@ -84,30 +78,56 @@ def to_channels(image: ArrayLike, exposure: Exposure | None = None) -> NDArray[n
     image : (H, W), (H, W, 3) or (H, W, 4)
         uint8, uint16, bool or float; alpha is ignored. An image with a dark background is turned round.
     exposure : Exposure, optional
-        Background and polarity; by default as they are found in the image, and with them how evenly it is lit.
+        Background, polarity and light; by default as they are found in the image.
+    box : Box, optional
+        Where the pixels lie in the image that the exposure is of; by default they are all of it.
 
     Returns
     -------
     (3, H, W) float32
         Y, B - Y and R - Y, each divided by the luminance of the background, and by the light that falls on it where
         that is uneven (:mod:`declump.regions.light`): what is not lit at all is background. The chrominances of a grey
-        image are 0.
+        image are 0. What is said of a pixel follows from it and the exposure alone.
     """
-    return ImageChannels(np.asarray(image), exposure).channels
+    found = measure_exposure(image) if exposure is None else exposure
+    channels = _expose(image, found)
+    light = found.light
+    if light is not None:
+        height, width = channels.shape[1:]
+        box = Box(0, 0, height, width) if box is None else box
+        if box.bottom > light.shape[0] or box.right > light.shape[1]:
+            raise ValueError(f"the light is that of an image of {light.shape} pixels; {box} lies outside it")
+        share, unlit = light.see(box)
+        channels /= share
+        channels[:, unlit] = np.array(BACKGROUND, np.float32)[:, None]
+    return channels
 
 
-def _expose(image: ArrayLike, exposure: Exposure | None) -> NDArray[np.float32]:
+def _expose(image: ArrayLike, exposure: Exposure) -> NDArray[np.float32]:
     """Luminance and two chrominances (3, H, W) relative to the background, as they are lit."""
     luminance, blue, red = split_colour(image)
-    found = find_exposure(luminance) if exposure is None else exposure
-    if found.turned is not None:
-        luminance, blue, red = np.float32(found.turned) - luminance, -blue, -red
+    if exposure.turned is not None:
+        luminance, blue, red = np.float32(exposure.turned) - luminance, -blue, -red
     # Chrominances of a grey image are left as they were asked for: pages of zeros that nobody writes to take no memory.
     channels = np.zeros((3, *luminance.shape), np.float32)
     for plane, channel in zip((luminance, blue, red), channels, strict=True):
         if plane.any():
-            np.divide(plane, np.float32(found.background), out=channel)
+            np.divide(plane, np.float32(exposure.background), out=channel)
     return channels
+
+
+def measure_exposure(image: ArrayLike) -> Exposure:
+    """Find background, polarity and light of a whole image."""
+    luminance = split_colour(image)[0]
+    found = find_exposure(luminance)
+    bright = luminance if found.turned is None else np.float32(found.turned) - luminance
+    relative = bright / np.float32(found.background)
+    light = find_light(relative)
+    if light is None:
+        return found
+    share, unlit = light.see(Box(0, 0, *light.shape))
+    lit = max(float(np.percentile((relative / share)[~unlit], BACKGROUND_PERCENTILE)), 1e-6)
+    return Exposure(found.background * lit, found.turned, light)
 
 
 def find_exposure(luminance: NDArray[np.float32]) -> Exposure:

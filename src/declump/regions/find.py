@@ -178,4 +178,3 @@ def _count_layers(layers: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDA
         squares += np.float32(count**2) * layers[count]
     squares -= mean**2
     return mean, np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
-

@@ -7,13 +7,11 @@ first a smooth slope over all of the image, then what is so dark, in from the bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from declump.regions.resizing import resize_planes
+from declump.records.statistics import DECIMALS, Light
 
 BLOCKS = 48
 """Blocks along the shorter side of an image."""
@@ -50,29 +48,10 @@ DIM, GRADUAL = 0.25, 0.2
 than this, but for a quarter of the blocks: piles of cells are brighter, and end more abruptly."""
 PENUMBRA = 0.97
 """Round a shadow light is uneven up to this share of the light."""
+FINER = 5
+"""What is unlit is kept in blocks with sides so many times shorter."""
 MARGIN = 0.2
 """Round what is unlit nothing is looked at for so much more, in sides of a block."""
-
-
-@dataclass(frozen=True, eq=False)
-class Light:
-    """How an image is lit.
-
-    Attributes
-    ----------
-    share : (H, W) float32
-        Light at each pixel, against that of the background.
-    unlit : (H, W) bool
-        Where it is too dark to be looked at.
-    """
-
-    share: NDArray[np.float32]
-    unlit: NDArray[np.bool_]
-
-    @property
-    def shadow_share(self) -> float:
-        """Share of the image in a shadow that is too dark to be looked at; what lies outside the field is none."""
-        return float(np.mean(self.share < UNLIT))
 
 
 def find_light(luminance: NDArray[np.float32]) -> Light | None:
@@ -90,7 +69,13 @@ def find_light(luminance: NDArray[np.float32]) -> Light | None:
     unlit = _find_unlit(luminance, places, side)
     if unlit.mean() > MOST:
         return None
-    return Light(resize_planes(smooth[None].astype(np.float32), luminance.shape)[0], unlit)
+    share = np.maximum(smooth, 10.0**-DECIMALS).round(DECIMALS).astype(np.float32)
+    return Light((luminance.shape[0], luminance.shape[1]), share, unlit)
+
+
+def share_in_shadow(light: Light) -> float:
+    """Share of an image in a shadow that is too dark to be looked at; what lies outside the field is none."""
+    return float(np.mean(light.share < UNLIT))
 
 
 def _divide(pixels: NDArray[np.float32], side: int) -> NDArray[np.float32]:
@@ -172,11 +157,15 @@ def _reaches_border(place: NDArray[np.bool_]) -> bool:
 
 
 def _find_unlit(luminance: NDArray[np.float32], places: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
-    """Pixels (H, W) that are unlit: those of unlit blocks (R, C), what is hardly lighter next to them, and a margin."""
+    """Small blocks (r, c) with any unlit pixel: one of an unlit block, or hardly lighter next to it, or near."""
     rows, columns = (
         np.minimum(np.arange(size) // side, count - 1)
         for size, count in zip(luminance.shape, places.shape, strict=True)
     )
     within = places[np.ix_(rows, columns)]
     dark, _ = ndimage.label(within | (ndimage.uniform_filter(luminance, 3) < DIM))
-    return np.asarray(ndimage.binary_dilation(np.isin(dark, dark[within]), iterations=max(1, round(MARGIN * side))))
+    unlit = ndimage.binary_dilation(np.isin(dark, dark[within]), iterations=max(1, round(MARGIN * side)))
+    counts = [max(size // max(side // FINER, 1), 1) for size in luminance.shape]
+    # The first pixel of each small block, as Light.see tells which one a pixel lies in.
+    first = [-(-np.arange(count) * size // count) for count, size in zip(counts, luminance.shape, strict=True)]
+    return np.asarray(np.logical_or.reduceat(np.logical_or.reduceat(unlit, first[0], axis=0), first[1], axis=1))

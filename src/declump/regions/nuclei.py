@@ -82,7 +82,6 @@ def separate_nuclei(
     *,
     rules: NucleusRules = RULES,
     cut: bool = False,
-    usual_area: float | None = None,
 ) -> NDArray[np.int32]:
     """Tell nuclei apart, and number them.
 
@@ -104,15 +103,13 @@ def separate_nuclei(
     rules : NucleusRules
     cut : bool
         Whether nuclei that the image border cuts are kept.
-    usual_area : float, optional
-        Area of the image's typical nucleus in square pixels; by default that of those found here.
 
     Returns
     -------
     (H, W) int32
         Numbers from 1, 0 where there is no nucleus.
     """
-    return NucleusReader(probability, centre_map, luminance, diameter).separate(rules, cut=cut, usual_area=usual_area)
+    return NucleusReader(probability, centre_map, luminance, diameter).separate(rules, cut=cut)
 
 
 class NucleusReader:
@@ -147,7 +144,6 @@ class NucleusReader:
         rules: NucleusRules,
         *,
         cut: bool = False,
-        usual_area: float | None = None,
     ) -> NDArray[np.int32]:
         """Number nuclei (H, W); see :func:`separate_nuclei`."""
         from skimage.measure import regionprops
@@ -161,12 +157,11 @@ class NucleusReader:
             and self._solidity(piece.image) >= rules.min_solidity
             and (np.isneginf(rules.min_contrast) or self._contrast(pieces, piece) >= rules.min_contrast)
         ]
-        if usual_area is None:
-            usual_area = typical_area(np.array([piece.area for piece in nuclei], dtype=np.int64))
+        usual = typical_area(np.array([piece.area for piece in nuclei], np.int64))
         kept = np.zeros(pieces.shape, np.int32)
         count = 0
         for piece in nuclei:
-            if piece.area >= rules.min_share * usual_area and (cut or not is_cut(piece, pieces.shape)):
+            if piece.area >= rules.min_share * usual and (cut or not is_cut(piece, pieces.shape)):
                 count += 1
                 kept[piece.slice][piece.image] = count
         return kept

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -44,13 +46,12 @@ def find_spots(
     *,
     clump: NDArray[np.bool_],
     cut: bool = False,
-    usual_area: float | None = None,
 ) -> NDArray[np.int32]:
     """Find all that may be a nucleus: by stricter rules first, then what is round and stands out at some level.
 
     Parameters
     ----------
-    probability, centre_map, luminance, diameter, cut, usual_area
+    probability, centre_map, luminance, diameter, cut
         See :func:`declump.regions.nuclei.separate_nuclei`; the probability need not be 0 outside clumps.
     clump : (H, W) bool
         Where round dark spots that the network hardly sees, or sees in fragments, are offered as well.
@@ -61,7 +62,7 @@ def find_spots(
         Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
     """
     spots, sure = _find_by_rules(
-        NucleusReader(probability, centre_map, luminance, diameter), cut=cut, usual_area=usual_area
+        NucleusReader(probability, centre_map, luminance, diameter), cut=cut
     )
     whole = np.bincount(spots[spots > 0], minlength=1) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
@@ -76,11 +77,12 @@ def find_spots(
     return spots
 
 
-def _find_by_rules(reader: NucleusReader, *, cut: bool, usual_area: float | None) -> tuple[NDArray[np.int32], int]:
+def _find_by_rules(reader: NucleusReader, *, cut: bool) -> tuple[NDArray[np.int32], int]:
     """Number the spots (H, W) that one set of rules after another finds, and count those of the first."""
     spots, sure = np.zeros(reader.probability.shape, np.int32), 0
     for rules in (RULES, CANDIDATE_RULES, WEAK_RULES):
-        found = reader.separate(rules, cut=cut, usual_area=usual_area)
+        # Which nuclei are usual is told by all of the image; a part of it shows these spots as the whole does.
+        found = reader.separate(replace(rules, min_share=0.0), cut=cut)
         places = np.flatnonzero(found)  # few of a large image
         own, earlier = found.ravel()[places], spots.ravel()[places]
         areas = np.bincount(own, minlength=1)
