@@ -57,7 +57,7 @@ def read_frames(data: Path, count: int, side: int) -> list[Array]:
 
 
 def change_regions(regions: declump.Regions, change: Callable[[Array], Array]) -> declump.Regions:
-    maps = ("clump", "nuclei", "layers", "layers_std", "candidates")
+    maps = ("clump", "nuclei", "layers", "candidates")
     moved = {name: getattr(regions, name) for name in maps if getattr(regions, name) is not None}
     moved = {name: np.ascontiguousarray(change(value)) for name, value in moved.items()}
     return replace(regions, **moved)

@@ -23,14 +23,11 @@ import declump
 from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
-from declump.evidence.candidates import confirm_candidates
-from declump.evidence.collect import collect_evidence
-from declump.evidence.proposals import RayProposer
+from declump.evidence.proposals import propose_rays
 from declump.evolution.settings import SETTINGS, Settings
 from declump.models import read_card
 from declump.records.segmentation import Segmentation
 from declump.regions import Regions, find_regions
-from declump.regions.channels import ImageChannels
 from pages import ROOT, commit, replace_part
 
 READERS = {"ISBI 2015": isbi2015, "ISBI 2014": isbi2014}
@@ -45,20 +42,19 @@ class Case:
     found: Regions
     rays: Path
 
-    @property
-    def proposer(self) -> RayProposer:
-        """The ray network that did not see the image, a fresh one, so that no measured time profits from another."""
-        return RayProposer(ImageChannels(self.image.image), self.rays)
+    def propose(self, regions: Regions) -> Evidence:
+        """What the ray network that did not see the image proposes."""
+        return propose_rays(self.image.image, regions, model=self.rays)
 
     @property
     def true(self) -> Regions:
-        """True regions, with the layers that the network found."""
+        """True regions."""
         labels = self.image.nucleus_labels
-        return Regions(self.image.clump, labels, self.found.layers, self.found.layers_std)
+        return Regions(self.image.clump, labels)
 
     def mix(self, clump: Regions, nuclei: Regions) -> Regions:
         """Clump of one, nuclei of another; a nucleus outside the clump brings its own place."""
-        return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei, self.found.layers, self.found.layers_std)
+        return Regions(clump.clump | (nuclei.nuclei > 0), nuclei.nuclei)
 
 
 EXPLAIN_ALL = replace(SETTINGS["joint"], claim=np.inf)
@@ -66,13 +62,13 @@ EXPLAIN_ALL = replace(SETTINGS["joint"], claim=np.inf)
 
 
 def evolve_case(case: Case, regions: Regions, kind: str, setting: str | Settings = "joint") -> Segmentation:
-    evidence = collect_evidence(regions, kind, case.proposer)
+    evidence = case.propose(regions) if kind == "rays" else None
     return declump.evolve(regions.clump, regions.seeds, evidence=evidence, prior=case.prior, setting=setting)
 
 
 def propose_outlines(case: Case, regions: Regions) -> Segmentation:
     """What the ray network says, without any evolution."""
-    evidence = case.proposer.propose(regions)
+    evidence = case.propose(regions)
     assert evidence.radii is not None
     nowhere = np.zeros(len(regions.seeds), np.int64)
     return Segmentation(regions.clump.shape, regions.seeds, evidence.resample(360).radii, nowhere)
@@ -110,10 +106,6 @@ def find_unneeded(found: Segmentation, _: np.ndarray) -> np.ndarray:
     layers = found.masks.sum(axis=0)
     alone = np.array([np.mean(layers[mask] == 1) if mask.any() else 0.0 for mask in found.masks])
     return np.flatnonzero(alone < 0.01)
-
-
-def with_candidates(case: Case) -> Segmentation:
-    return evolve_case(case, confirm_candidates(case.found, case.proposer), "rays")
 
 
 def with_missing_seeds(case: Case, setting: str | Settings = "joint") -> Segmentation:
@@ -154,7 +146,6 @@ WAYS: tuple[Way, ...] = (
         False,
         lambda case: leave_out(case, find_unneeded),
     ),
-    ("end to end, `rays`, candidates borne out", False, with_candidates),
     (DEFAULT, False, with_missing_seeds),
     (f"{DEFAULT}, all of the clump explained", False, lambda case: with_missing_seeds(case, EXPLAIN_ALL)),
 )
@@ -209,7 +200,7 @@ def calibration_table(cases: list[Case]) -> list[str]:
     """How often the true outline lies within so many standard deviations of the proposal, by the doubt."""
     off, doubts = [], []
     for case in cases:
-        evidence = case.proposer.propose(case.true)
+        evidence = case.propose(case.true)
         examples = declump.shape_examples(case.image.cells, case.true.seeds, rays=evidence.radii.shape[1])
         whole = ~examples.cut
         off.append(np.abs(evidence.radii - examples.radii)[whole].ravel())

@@ -11,12 +11,9 @@ from scipy import ndimage
 import declump
 from declump.datasets import AnnotatedImage, isbi2015
 from declump.evaluation import overlap_degree, pool
-from declump.evidence.candidates import confirm_candidates
-from declump.evidence.proposals import RayProposer
 from declump.models import read_card
 from declump.pipelines.nuclei import evolve_nuclei
 from declump.regions import Regions, find_regions
-from declump.regions.channels import ImageChannels
 from joining import divide
 from watersheds import counts, distinct_seeds, from_h_maxima, from_points
 
@@ -128,7 +125,7 @@ def real_nuclei(data: Path, models: Path) -> list[str]:
         model = unseen.get(image.name)
         rays = "default" if model is None else model.with_name(model.name.replace("regions", "rays"))
         regions = find_regions(image.image, model=model or "default", judge="none")
-        counted = confirm_candidates(regions, RayProposer(ImageChannels(image.image), rays))
+        counted = declump.segment(image.image, regions=regions, rays=rays)
         by_shape = declump.find_seeds(union)
         by_piece = Regions(union, union).seeds
         for joined in pieces:

@@ -31,7 +31,7 @@ from declump.records.regions import Regions
 from declump.regions.channels import to_channels
 from declump.regions.find import read_maps
 from declump.regions.inference import open_region_model, region_maps
-from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
+from declump.regions.judge import SpotPlanes, judge_spots, open_judge
 from declump.regions.lattice import maps_at_found_scale
 from declump.regions.spots import find_spots
 from declump.training.judge.examples import leave_unknown, tell_nuclei
@@ -86,6 +86,37 @@ class Fold:
     priors: dict[str, declump.ShapePrior]
 
 
+def choose_nuclei(regions: Regions, probability: np.ndarray, min_nucleus: float) -> Regions:
+    """Make nuclei of the spots in clumps that are probable enough, and candidates of all others.
+
+    Parameters
+    ----------
+    regions : Regions
+        With all spots as nuclei.
+    probability : (S,)
+        What a judge says of each.
+    min_nucleus : float
+        Least probability of a nucleus.
+    """
+    places = np.flatnonzero(regions.nuclei)  # few of a large image
+    own = regions.nuclei.ravel()[places]
+    areas = np.bincount(own, minlength=len(probability) + 1)
+    within = np.bincount(own[regions.clump.ravel()[places]], minlength=areas.size)
+    chosen = np.append(False, probability >= min_nucleus) & (2 * within >= areas)
+    said = np.append(0, probability).astype(np.float64)
+    # A nucleus, and with it its seed, lies in the clump.
+    nuclei = np.where(chosen[regions.nuclei] & regions.clump, regions.nuclei, 0)
+    rest = ~chosen
+    rest[0] = False
+    return replace(
+        regions,
+        nuclei=nuclei,
+        nucleus_probability=said[chosen],
+        candidates=np.where(rest[regions.nuclei], regions.nuclei, 0).astype(np.int32, copy=False),
+        candidate_probability=said[rest],
+    )
+
+
 def make_frame(image: MarkedNuclei, cells: np.ndarray | None, regions: Model, judge: Model) -> Frame:
     channels = to_channels(image.image)
     start = time.process_time()
@@ -100,7 +131,7 @@ def make_frame(image: MarkedNuclei, cells: np.ndarray | None, regions: Model, ju
     start = time.process_time()
     said = judge_spots(SpotPlanes.from_maps(channels[0], maps, spots), judge, diameter)
     seconds = time.process_time() - start, network
-    every = Regions(rules.clump, spots, rules.layers, rules.layers_std, diameter=diameter)
+    every = Regions(rules.clump, spots, diameter=diameter)
     return Frame(image, cells, rules, every, said.astype(float), seconds)
 
 

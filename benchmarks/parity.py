@@ -32,6 +32,8 @@ from declump.review.images import ReviewedImage, prepare_image
 from declump.slides import SlideOptions, segment_slide
 
 TILES, WORKERS = (320, 512, 1024), (0, 1, 3)
+SAID = ("verdict", "label")
+"""Columns of what a person said, that only a review has."""
 FILES = ("flat.tif", "pyramid.tif", "image.zarr")
 
 
@@ -91,7 +93,7 @@ def share_alike(one: Cells, two: Cells, *, outlines_only: bool = False) -> float
     if not outlines_only and one.columns.keys() != two.columns.keys():
         return 0.0
     first, second = one.rows(outlines_only=outlines_only), two.rows(outlines_only=outlines_only)
-    return len(first & second) / max(len(first | second), 1)
+    return len(first & second) / len(first | second) if first | second else 1.0
 
 
 def segment_in_memory(image: NDArray[Any]) -> Cells:
@@ -119,7 +121,8 @@ def review_image(path: Path, out: Path, *, edit: bool) -> Cells:
         reviewed.session.undo()
     reviewed.save()
     reviewed.close()
-    return _from_table(declump.io.read(out / "contours.json"), read_numbers(out / "cells.csv"))
+    columns = {name: values for name, values in read_numbers(out / "cells.csv").items() if name not in SAID}
+    return _from_table(declump.io.read(out / "contours.json"), columns)
 
 
 def write_files(image: NDArray[Any], folder: Path) -> dict[str, Path]:

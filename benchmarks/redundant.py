@@ -3,7 +3,7 @@
     python benchmarks/redundant.py --data ../shared/data --write
 
 Frames of Cervix93 and colour frames, whose nuclei are marked by points, are segmented once with a low limit and all
-doubtful cells; then cells are left out as :mod:`declump.evidence.redundant` does, for several limits of it and of the
+doubtful cells; then cells are left out as :mod:`declump.pipelines.decide` does, for several limits of it and of the
 judge, and the nuclei that stay are counted. Evolved outlines stand for the proposed ones here, so that all of it
 follows from one run.
 """
@@ -22,7 +22,7 @@ import colour_marks
 import declump
 from declump.datasets import marked
 from declump.datasets.marked import MarkedNuclei
-from declump.evidence import redundant
+from declump.pipelines import decide
 from declump.regions.inference import open_region_model
 from declump.regions.judge import open_judge
 from judge import f1, make_frame
@@ -47,9 +47,9 @@ class Frame:
         """Nuclei right, found and true that stay."""
         probable = np.flatnonzero(self.probability >= limit)
         cells = [self.result.crops[index] for index in probable]
-        redundant.SURE, redundant.OWN = doubtful, own
+        decide.SURE, decide.OWN = doubtful, own
         everywhere = np.ones(self.result.shape, np.bool_)
-        left = np.delete(probable, redundant.find_redundant(cells, self.probability[probable], everywhere))
+        left = np.delete(probable, decide.find_redundant(cells, self.probability[probable], everywhere))
         near = self.near[:, left]
         return np.array([near[linear_sum_assignment(near, maximize=True)].sum(), len(left), len(near)])
 
@@ -57,7 +57,7 @@ class Frame:
 def read_frames(images: Iterable[MarkedNuclei], letter: str, models: Path) -> Iterator[Frame]:
     """Segment those of some frames that a fold did not see, with all doubtful cells."""
     regions, judge = open_region_model(models / f"regions-{letter}.onnx"), open_judge(models / f"judge-{letter}.onnx")
-    redundant.SURE = 0.0
+    decide.SURE = 0.0
     for image in images:
         if image.name in judge.card["held out"]:
             found = make_frame(image, None, regions, judge).judged(LOWEST)

@@ -21,7 +21,7 @@ import imageio.v3 as iio
 import numpy as np
 
 import declump
-from declump.review import Session, freeze_image
+from declump.review import Session
 from declump.review.edits import DeleteCell, PullOutline
 from pages import commit, replace_part
 from review_page import READY, open_review, wait
@@ -70,7 +70,7 @@ def measure_edits(browser: Any, edits: int, rng: np.random.Generator) -> list[di
 
 def measure_session(image: np.ndarray, edits: int, rng: np.random.Generator) -> list[dict[str, float]]:
     """Milliseconds of the processor from an edit to its final outlines, without page, log and the work of others."""
-    session = Session(image, freeze_image(image, declump.batch.Options()))
+    session = Session(image)
     measured: list[dict[str, float]] = []
     while len(measured) < edits:
         clump = session.evolve().clump

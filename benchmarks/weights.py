@@ -24,7 +24,6 @@ import declump
 from choosing import choose_best
 from declump.evaluation import Score, pool
 from declump.evidence import Evidence
-from declump.evidence.collect import collect_evidence
 from declump.evolution.settings import SETTINGS, Settings
 from evidence import READERS, Case, cases_of
 from pages import ROOT
@@ -46,7 +45,7 @@ def prepare_cases(cases: list[Case]) -> list[Ready]:
     for case in cases:
         parts = []
         for matching, regions in (("order", case.true), ("greedy", case.found)):
-            evidence = collect_evidence(regions, "rays", case.proposer)
+            evidence = case.propose(regions)
             parts += [(matching, regions, evidence), (matching, regions, with_wrong(evidence))]
         result.append((case, parts))
     return result

@@ -93,7 +93,7 @@ def take_slide() -> None:
 def take_steps() -> None:
     """A cell that is deleted, and the step by step evolution of its clump without it."""
     image = declump.simulate.smear((560, 720), cells=22, overlap=0.5, rng=np.random.default_rng(22)).image
-    session = declump.review.Session(image, declump.review.freeze_image(image, declump.batch.Options()))
+    session = declump.review.Session(image)
     before, seen = session.evolve(), []
     members = np.bincount(before.clump[before.clump >= 0])
     rows = np.flatnonzero(before.clump == np.where(members <= 5, members, 0).argmax())

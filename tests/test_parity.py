@@ -16,8 +16,6 @@ from declump.simulate import smear
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 parity = pytest.importorskip("parity", reason="the benchmarks are not beside the tests")
 
-NOT_YET = pytest.mark.xfail(reason="the drivers disagree (issue 39)", strict=False)
-
 
 @cache
 def picture(name: str) -> NDArray[Any]:
@@ -42,7 +40,6 @@ def check(one: Any, two: Any) -> None:
     )
 
 
-@NOT_YET
 @pytest.mark.parametrize("name", ["grey", "colour", "enlarged", "one cell", "empty"])
 def test_a_slide_has_the_cells_of_the_image(name: str, tmp_path: Path) -> None:
     files = parity.write_files(picture(name), tmp_path)
@@ -50,14 +47,12 @@ def test_a_slide_has_the_cells_of_the_image(name: str, tmp_path: Path) -> None:
     check(known(name), parity.segment_as_slide(files["flat.tif"], tmp_path / "out", 320, 0))
 
 
-@NOT_YET
 @pytest.mark.parametrize(("file", "tile"), [("pyramid.tif", 1024), ("image.zarr", 512)])
 def test_formats_and_tiles_change_nothing(file: str, tile: int, tmp_path: Path) -> None:
     files = parity.write_files(picture("grey"), tmp_path)
     check(known("grey"), parity.segment_as_slide(files[file], tmp_path / "out", tile, 0))
 
 
-@NOT_YET
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_processes_change_nothing(workers: int, tmp_path: Path) -> None:
@@ -65,7 +60,6 @@ def test_processes_change_nothing(workers: int, tmp_path: Path) -> None:
     check(known("colour"), parity.segment_as_slide(files["pyramid.tif"], tmp_path / "out", 320, workers))
 
 
-@NOT_YET
 @pytest.mark.parametrize("edit", [False, True])
 def test_a_review_saves_the_cells_of_the_image(edit: bool, tmp_path: Path) -> None:
     files = parity.write_files(picture("grey"), tmp_path)

@@ -18,11 +18,10 @@ from .evolution.evolve import evolve
 from .evolution.settings import Settings
 from .images.focus import fuse_stack
 from .measurements import Measurements, measure
-from .pipelines.cells import freeze, segment
+from .pipelines.cells import find_statistics, segment
 from .pipelines.nuclei import segment_nuclei
 from .pipelines.objects import split
 from .pipelines.seeds import find_seeds
-from .pipelines.statistics import find_statistics
 from .records.clump import SeedOutsideWarning
 from .records.evidence import Evidence
 from .records.regions import Regions, seeds_from_labels
@@ -56,7 +55,6 @@ __all__ = [
     "find_regions",
     "find_seeds",
     "find_statistics",
-    "freeze",
     "fuse_stack",
     "io",
     "learn_prior",

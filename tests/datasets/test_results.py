@@ -15,11 +15,11 @@ from declump.datasets.results import annotate
 from declump.review.album import open_album
 from declump.review.edits import FinishImage, JudgeCell
 from declump.review.images import ReviewedImage, prepare_image
-from support.reviews import frozen_smear
+from support.reviews import found_smear
 
 
 def test_reviewed_images_are_read_without_rejected_cells(tmp_path: Path) -> None:
-    image, _ = frozen_smear()
+    image, _ = found_smear()
     (tmp_path / "smears").mkdir()
     for name in ("one", "two"):
         iio.imwrite(tmp_path / "smears" / f"{name}.png", image)

@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import declump
 from declump import simulate
-from declump.evidence.collect import collect_evidence
 from declump.evidence.proposals import RayProposer, propose_rays
 from declump.evidence.windows import ANGLES, CHANNELS, DEPTHS, WindowLayout
 from declump.models import Model, model_path, open_model
 from declump.records.regions import Regions
-from declump.regions.channels import ImageChannels
+from declump.regions.channels import to_channels
 
 SMEAR = simulate.smear((300, 900), cells=6, clumps=3, overlap=0.4, stain="grey", rng=5)
 LABELS = np.max(SMEAR.nuclei * np.arange(1, 7)[:, None, None], axis=0).astype(np.int32)
 REGIONS = Regions(SMEAR.clump, LABELS)
+PLANES = to_channels(SMEAR.image)
 
 
 @pytest.fixture
@@ -34,34 +35,29 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     return windows
 
 
-def without(number: int) -> Regions:
-    return replace(REGIONS, nuclei=np.where(number == LABELS, 0, LABELS))
+def propose(labels: np.ndarray, answers: dict, diameter: float = 22.0) -> tuple[np.ndarray, np.ndarray]:
+    known = Regions(SMEAR.clump, labels)
+    proposer = RayProposer(PLANES, SMEAR.clump, diameter, answers=answers)
+    names = np.unique(labels[labels > 0]).tolist()
+    return proposer.propose(known.nuclei, known.seeds, range(len(known.seeds)), names)
 
 
 def test_only_windows_that_show_a_change_are_run_again(counted: list[np.ndarray]) -> None:
-    proposer = RayProposer(ImageChannels(SMEAR.image))
-    first = proposer.propose(REGIONS)
+    answers: dict = {}
+    first, _ = propose(LABELS, answers)
     assert len(counted) == len(REGIONS.seeds)
-    again = proposer.propose(REGIONS)
-    assert len(counted) == len(REGIONS.seeds) and again.radii.tobytes() == first.radii.tobytes()
-    fewer = proposer.propose(without(1))
+    again, _ = propose(LABELS, answers)
+    assert len(counted) == len(REGIONS.seeds) and again.tobytes() == first.tobytes()
+    fewer, std = propose(np.where(LABELS == 1, 0, LABELS), answers)
     near = np.hypot(*(REGIONS.seeds[1:] - REGIONS.seeds[0]).T) < 2 * 2 * DEPTHS
     assert 0 < len(counted) - len(REGIONS.seeds) <= near.sum() < len(near)
-    fresh = propose_rays(SMEAR.image, without(1))
-    assert fewer.radii.tobytes() == fresh.radii.tobytes() and fewer.radii_std.tobytes() == fresh.radii_std.tobytes()
-    assert fewer.radii[~near].tobytes() == first.radii[1:][~near].tobytes()
-
-
-def test_another_resolution_is_another_window(counted: list[np.ndarray]) -> None:
-    proposer = RayProposer(ImageChannels(SMEAR.image), diameter=22)
-    proposer.propose(REGIONS)
-    larger = replace(proposer, diameter=30)
-    assert larger.propose(REGIONS).radii.tobytes() == propose_rays(SMEAR.image, REGIONS, diameter=30).radii.tobytes()
-    assert len(counted) == 3 * len(REGIONS.seeds)
+    fresh = propose_rays(SMEAR.image, replace(REGIONS, nuclei=np.where(LABELS == 1, 0, LABELS)), diameter=22)
+    assert fewer.tobytes() == fresh.radii.tobytes() and std.tobytes() == fresh.radii_std.tobytes()
+    assert fewer[~near].tobytes() == first[1:][~near].tobytes()
 
 
 def test_an_answer_does_not_depend_on_what_else_goes_through_the_network(counted: list[np.ndarray]) -> None:
-    RayProposer(ImageChannels(SMEAR.image)).propose(REGIONS)
+    propose(LABELS, {})
     model = open_model(model_path("default", "rays.onnx"), "ray model")
     alone = np.stack([model.run(window) for window in list(counted)])
     (together,) = model.session.run(None, {"image": np.stack(counted[: len(alone)])})
@@ -69,10 +65,9 @@ def test_an_answer_does_not_depend_on_what_else_goes_through_the_network(counted
 
 
 def test_rays_are_asked_for_only_where_they_are_evidence() -> None:
-    nowhere = RayProposer(ImageChannels(SMEAR.image), "nowhere.onnx")
-    assert collect_evidence(REGIONS, "clump", nowhere) is None
+    declump.segment(SMEAR.image, regions=REGIONS, evidence="clump", rays="nowhere.onnx")
     with pytest.raises(FileNotFoundError, match="no ray model"):
-        collect_evidence(REGIONS, "rays", nowhere)
+        declump.segment(SMEAR.image, regions=REGIONS, evidence="rays", rays="nowhere.onnx")
 
 
 def test_the_card_of_a_model_tells_its_windows() -> None:

@@ -11,10 +11,8 @@ from scipy import ndimage
 
 from declump import simulate
 from declump.evidence import Evidence
-from declump.evolution.evolve import estimate_scale, evolve, scale_of
+from declump.evolution.evolve import estimate_scale, evolve
 from declump.evolution.settings import SETTINGS
-from declump.evolution.trust_region import evolve_clump
-from declump.records.clump import split_clumps
 from declump.records.segmentation import Segmentation
 from declump.shapes import contours
 from declump.shapes.examples import shape_examples
@@ -430,48 +428,20 @@ def three_clumps() -> tuple[np.ndarray, list[tuple[int, int]]]:
     return np.any([disc(shape, *place, 30) for place in [*places, (60, 228)]], axis=0), places
 
 
-def test_only_clumps_with_other_seeds_are_evolved_again():
-    mask, seeds = three_clumps()
-    first, evolved = evolve(mask, seeds), []
-
-    def solver(clump, prior, settings, *, scale, evidence):
-        evolved.append((clump.label, scale))
-        return evolve_clump(clump, prior, settings, scale=scale, evidence=evidence)
-
-    again = evolve(mask, [*seeds, (60, 228)], earlier=first, solver=solver)
-    scale = scale_of(first, ShapePrior.load("default"))
-    assert evolved == [(1, scale)] and scale == estimate_scale(split_clumps(mask, seeds), ShapePrior.load("default"))
-    kept = [0, 1, 3]
-    assert again.radii[kept].tobytes() == first.radii[kept].tobytes()
-    assert again.clumps[0] == first.clumps[0] and again.clumps[2] == first.clumps[2]
-    assert again.energy[1] < first.energy[1]
-    # What is put together is what one call with the same scale finds.
-    whole = evolve(mask, [*seeds, (60, 228)], scale=scale)
-    assert whole.radii.tobytes() == again.radii.tobytes() and whole.clumps == again.clumps
-
-
-def test_seeds_may_move_go_and_come_in_another_order():
+def test_a_clump_follows_from_its_own_seeds_at_a_given_scale():
     mask, seeds = three_clumps()
     first = evolve(mask, seeds, scale=0.6)
-    moved = [seeds[3], (62, 191), *seeds[:2]]
-    again = evolve(mask, moved, earlier=first, scale=0.6)
+    again = evolve(mask, [seeds[3], (62, 191), *seeds[:2]], scale=0.6)
     assert again.radii[[2, 3, 0]].tobytes() == first.radii[[0, 1, 3]].tobytes()
-    assert again.radii.tobytes() == evolve(mask, moved, scale=0.6).radii.tobytes()
-    fewer = evolve(mask, seeds[:2], earlier=first, scale=0.6)
+    fewer = evolve(mask, seeds[:2], scale=0.6)
     assert fewer.radii.tobytes() == first.radii[:2].tobytes()
     assert [record.stopped for record in fewer.clumps][1:] == ["no seed", "no seed"]
 
 
-def test_an_earlier_result_of_something_else_is_refused():
+def test_final_radii_are_whole_sixteenths_of_a_pixel():
     mask, seeds = three_clumps()
-    first = evolve(mask, seeds)
-    for other in (mask[:, :-1], mask & ~disc(mask.shape, 60, 50, 3)):
-        with pytest.raises(ValueError, match="the earlier result is of another mask"):
-            evolve(other, seeds[1:], earlier=first)
-    prior = ShapePrior.load("default")
-    coarse = ShapePrior.fit(add_turned_copies(prior.mean[None, ::4] * np.array([[0.9], [1.0], [1.1]])))
-    with pytest.raises(ValueError, match="rays"):
-        evolve(mask, seeds, prior=coarse, earlier=first)
+    radii = evolve(mask, seeds).radii
+    assert (radii * 16 == np.rint(radii * 16)).all() and radii.any()
 
 
 def test_masked_arrays_and_foreign_evidence_are_refused() -> None:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 import declump
 from declump import simulate
-from declump.pipelines.by_clump import find_owner, segment_by_clump
+from declump.pipelines.by_clump import find_owner
+from declump.pipelines.cells import divide_image
 from declump.pipelines.cutting import Limits
-from declump.pipelines.stages import CellOptions
+from declump.pipelines.solve import CellSolver, Decisions, solve_clump
 from declump.regions import RegionOptions
 
 Labels, Pixels = NDArray[np.int64], NDArray[np.bool_]
@@ -43,10 +44,12 @@ def test_a_part_gives_what_the_whole_gives(whole: declump.Segmentation) -> None:
 
 
 def test_a_clump_above_the_limits_is_cut(whole: declump.Segmentation) -> None:
-    cut = segment_by_clump(
-        SMEAR.image, RegionOptions(), CellOptions.from_names(), KNOWN, limits=Limits(cells=4, side=3072)
-    )
-    assert abs(len(cut) - len(whole)) <= 2 and len(cut.clumps) == len(whole.clumps)
+    options, limits = RegionOptions(), Limits(cells=4, side=3072)
+    division = divide_image(SMEAR.image, options, options, CellSolver.from_names(), statistics=KNOWN, limits=limits)
+    cut = division.solve().assemble()
+    assert abs(len(cut) - len(whole)) <= 2 and len(cut.clumps) > len(whole.clumps)
+    parts = sum(record.size for record in cut.clumps[len(whole.clumps) :])
+    assert parts == sum(whole.clumps[n].size for n, record in enumerate(cut.clumps) if record.stopped == "cut") > 0
     kept = {radii.tobytes() for radii in whole.radii} & {radii.tobytes() for radii in cut.radii}
     assert 4 <= len(kept) < len(whole)  # clumps within the limits are as they were
 
@@ -61,8 +64,16 @@ def test_a_spot_belongs_to_the_first_of_the_clumps_with_most_of_its_pixels(label
     assert find_owner(labels, pixels) == (min(n for n, count in counts.items() if count == most) if most else 0)
 
 
-def test_what_needs_the_whole_image_is_refused() -> None:
-    with pytest.raises(ValueError, match="need"):
-        declump.segment(SMEAR.image, statistics=KNOWN, judge="none")
+def test_statistics_and_known_regions_exclude_each_other() -> None:
     with pytest.raises(ValueError, match="give one of both"):
         declump.segment(SMEAR.image, statistics=KNOWN, regions=declump.Regions(SMEAR.clump, SMEAR.nuclei.any(axis=0)))
+
+
+def test_solving_again_what_was_decided_gives_the_same_cells() -> None:
+    options = RegionOptions()
+    division = divide_image(SMEAR.image, options, options, CellSolver.from_names())
+    for piece, _, solution in division.solve().parts:
+        view, _ = division.view(piece)
+        again = solve_clump(view, division.statistics, division.solver, decisions=Decisions(solution.cells))
+        assert again.radii.tobytes() == solution.radii.tobytes() and again.record == solution.record
+        assert (again.nuclei == solution.nuclei).all() and len(solution) > 0

@@ -12,25 +12,27 @@ from declump import simulate
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.regions import by_window
-from declump.regions.by_window import RegionFinder, plan_rest
+from declump.regions.by_window import BLOCK, RegionFinder, plan_rest, show_blocks
+from declump.regions.channels import to_channels
 from declump.regions.options import RegionOptions
 
 IMAGE = simulate.smear((500, 620), cells=12, clumps=4, rng=5).image
 KNOWN = declump.ImageStatistics(222.99, None, 22.0, 0.947, 358.6, 11126.0)
 WHOLE = Box(0, 0, 500, 620)
+CHANNELS = to_channels(IMAGE, KNOWN.exposure)
 
 
 @pytest.mark.parametrize("room", [6.0, 0.5])
 def test_parts_show_what_the_whole_shows(room: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """With hardly any room at first, nearly every spot of a border is looked at again."""
     finder = RegionFinder(RegionOptions().in_pixels(), KNOWN, WHOLE.shape)
-    whole = finder.find(lambda box: IMAGE[box.slices], WHOLE)
+    whole = finder.find(lambda box: CHANNELS[:, *box.slices], WHOLE)
     monkeypatch.setattr(by_window, "ROOM", room)
     windows: list[Box] = []
 
     def read(box: Box) -> np.ndarray:
         windows.append(box)
-        return IMAGE[box.slices]
+        return CHANNELS[:, *box.slices]
 
     clump, spots, looks = np.zeros(WHOLE.shape, np.bool_), [], 0
     for top in range(0, 500, 250):
@@ -64,3 +66,18 @@ def test_what_is_looked_at_again_covers_all_that_was_not_sure_once_and_is_small(
     for box in unsure:
         wanted[box.meet(part).slices] = True
     assert seen.max() <= 1 and (seen[wanted] == 1).all()
+
+
+@given(boxes, st.integers(0, 2**32 - 1))
+def test_blocks_are_empty_whatever_the_window(part: Box, number: int) -> None:
+    rng = np.random.default_rng(number)
+    channels = np.zeros((3, 300, 333), np.float32)
+    channels[0] = 1
+    for row, column in rng.integers(0, 290, (3, 2)):
+        channels[0, row : row + 9, column : column + 9] = 0.5
+    whole = show_blocks(channels, Box(0, 0, 300, 333), (300, 333))
+    part = Box(*(2 * side for side in part))
+    window = part.grow(BLOCK, (300, 333))
+    seen = show_blocks(np.ascontiguousarray(channels[:, *window.slices]), window, (300, 333))
+    np.testing.assert_array_equal(seen[part.within(window)], whole[part.slices])
+    assert whole.any() and not whole.all()

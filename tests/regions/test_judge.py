@@ -5,14 +5,15 @@ import pytest
 
 import declump
 from declump import simulate
-from declump.regions import Regions, find_regions, judge
+from declump.records.spots import Spots
+from declump.regions import find_regions, judge
+from declump.regions.find import FoundRegions
 from declump.regions.judge import (
     CHANNELS,
     WINDOW,
     SpotPlanes,
     SpotView,
     SpotWindows,
-    choose_nuclei,
     turn_window,
 )
 
@@ -49,18 +50,17 @@ def test_a_turned_view_is_the_view_of_a_turned_image(turns: int) -> None:
 
 
 def test_probable_spots_in_clumps_are_nuclei_and_all_others_candidates() -> None:
-    clump, spots = np.zeros((60, 90), bool), np.zeros((60, 90), np.int32)
+    clump = np.zeros((60, 90), bool)
     clump[:, :60] = True
-    for number, column in enumerate((10, 30, 50, 75), start=1):
-        spots[20:30, column : column + 8] = number
-    said = np.array([0.9, 0.2, 0.6, 0.95], np.float32)
-    found = choose_nuclei(Regions(clump, spots), said, 0.5)
+    boxes = np.array([(20, column, 30, column + 8) for column in (10, 30, 50, 75)])
+    spots = Spots(boxes, [np.ones((10, 8), bool)] * 4, np.array([0.9, 0.2, 0.6, 0.95]), np.ones(4))
+    found = FoundRegions(clump, spots).to_regions(22.0, 0.5)
     assert found.nucleus_probability == pytest.approx([0.9, 0.6]) and found.candidate_probability == pytest.approx(
         [0.2, 0.95]
     )
     assert found.nuclei[25, 12] == 1 and found.nuclei[25, 52] == 2 and found.nuclei[25, 32] == 0
     assert found.candidates is not None and found.candidates[25, 32] == 1 and found.candidates[25, 77] == 2
-    assert len(choose_nuclei(Regions(clump, spots), said, 0.0).seeds) == 3
+    assert len(FoundRegions(clump, spots).to_regions(22.0, 0.0).seeds) == 3
 
 
 def test_the_limit_moves_the_number_of_nuclei_and_none_leaves_it_to_rules() -> None:

@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from declump.regions.nuclei import NucleusRules, separate_nuclei
+from declump.regions.nuclei import RULES, NucleusReader, NucleusRules
 
 SHAPE = (90, 120)
 ROWS, COLUMNS = np.mgrid[: SHAPE[0], : SHAPE[1]]
+
+
+def separate_nuclei(*maps: np.ndarray, diameter: float, rules: NucleusRules = RULES, cut: bool = False) -> np.ndarray:
+    return NucleusReader(*maps, diameter).separate(rules, cut=cut)
 
 
 def maps_of(nuclei: list[tuple[float, float, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from scipy import ndimage
 from skimage.morphology import h_maxima
 
 from declump._kernels import outstanding_peaks
-from declump.regions.nuclei import RULES, separate_nuclei
+from declump.regions.nuclei import RULES, NucleusReader
 from declump.regions.spots import find_spots
 
 NOWHERE = np.zeros((160, 200), np.bool_)
@@ -27,7 +27,7 @@ def paint(*discs: tuple[float, float, float, float], shape: tuple[int, int] = (1
 
 def test_faint_spots_come_after_sure_ones_and_change_none_of_them() -> None:
     maps = paint((40, 40, 11, 0.95), (110, 60, 11, 0.3), (60, 140, 11, 0.9), (120, 150, 9, 0.2))
-    spots, sure = find_spots(*maps, 22.0, clump=NOWHERE), separate_nuclei(*maps, 22.0, rules=RULES)
+    spots, sure = find_spots(*maps, 22.0, clump=NOWHERE), NucleusReader(*maps, 22.0).separate(RULES)
     assert sure.max() == 2 and spots.max() == 4
     assert (spots[sure > 0] == sure[sure > 0]).all()
     assert spots[110, 60] > 2 and spots[120, 150] > 2

@@ -23,7 +23,7 @@ def segmented_slide(tmp_path_factory: pytest.TempPathFactory) -> Path:
     iio.imwrite(folder / "slide.png", simulate.smear((640, 768), cells=14, clumps=5, rng=3).image)
     known = declump.ImageStatistics(222.99, None, 22.0, 0.947, 358.6, 11126.0)
     declump.slides.segment_slide(
-        folder / "slide.png", folder / "out", declump.slides.SlideOptions(tile=320), chosen=known.to_record(), workers=0
+        folder / "slide.png", folder / "out", declump.slides.SlideOptions(tile=320), statistics=known, workers=0
     )
     return folder / "out"
 

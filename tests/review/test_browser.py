@@ -12,7 +12,7 @@ import pytest
 import tifffile
 
 import declump
-from support.reviews import ReviewServer, frozen_smear, open_review
+from support.reviews import ReviewServer, found_smear, open_review
 from support.waiting import wait_until
 
 pytest.importorskip("starlette", reason="the page needs the extra review: pip install 'declump[review]'")
@@ -75,7 +75,7 @@ class ReviewPage:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewServer]:
     folder = tmp_path_factory.mktemp("browser")
-    image, _ = frozen_smear()
+    image, _ = found_smear()
     (folder / "smears").mkdir()
     iio.imwrite(folder / "smears" / "one.png", image)
     iio.imwrite(folder / "smears" / "two.png", image[::-1])
@@ -314,7 +314,7 @@ def test_a_slide_is_shown_by_windows_and_corrected_in_one_of_its_clumps(browser:
 
 
 def test_a_slide_is_seen_while_it_is_segmented(browser: Any, tmp_path: Path) -> None:
-    image, _ = frozen_smear()
+    image, _ = found_smear()
     with tifffile.TiffWriter(tmp_path / "smear.ome.tif") as file:
         file.write(image, subifds=1, tile=(128, 128), photometric="rgb")
         file.write(image[::2, ::2], subfiletype=1, tile=(128, 128), photometric="rgb")

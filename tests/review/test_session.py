@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from scipy import ndimage
 
 import declump
-from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.review import Session
 from declump.review.edits import (
@@ -27,21 +27,21 @@ from declump.review.edits import (
     PullOutline,
     read_edit,
 )
-from support.reviews import frozen_smear
+from declump.review.found import read_found, write_found
+from declump.review.state import Corrected
+from support.reviews import found_smear
 
 
 @pytest.fixture
 def session() -> Session:
-    return Session(*frozen_smear(seed=6))
+    return Session(*found_smear(seed=6))
 
 
-def all_bytes(regions: Regions, result: Segmentation) -> list[bytes]:
+def all_bytes(now: Corrected, result: Segmentation) -> list[bytes]:
     """Everything that results follow from, and the outlines."""
-    frozen = regions.frozen
-    assert frozen is not None
-    arrays = [regions.clump, regions.nuclei, regions.candidates, regions.nucleus_probability, regions.seeds]
-    arrays += [regions.candidate_probability, frozen.bare_seeds, frozen.drawn, result.seeds, result.radii]
-    return [b"" if array is None else np.ascontiguousarray(array).tobytes() for array in [*arrays, result.clump]]
+    arrays = [now.clump, now.nuclei, now.spots, now.seeds, now.probability, now.spot_probability, now.drawn]
+    arrays += [result.seeds, result.radii, result.clump, result.second_nuclei]
+    return [b"" if array is None else np.ascontiguousarray(array).tobytes() for array in arrays]
 
 
 def draw_edit(session: Session, rng: np.random.Generator) -> Edit:
@@ -67,16 +67,16 @@ def draw_edit(session: Session, rng: np.random.Generator) -> Edit:
     return kinds[rng.integers(len(kinds))]
 
 
-def test_frozen_regions_give_what_plain_ones_give() -> None:
-    image, regions = frozen_smear(seed=6)
-    frozen, plain = declump.segment(image, regions=regions), declump.segment(image)
-    np.testing.assert_array_equal(frozen.radii, plain.radii)
-    np.testing.assert_array_equal(frozen.nuclei, plain.nuclei)
+def test_without_edits_the_cells_are_those_of_the_image(session: Session) -> None:
+    plain, result = declump.segment(session.image), session.evolve()
+    for name in ("seeds", "radii", "clump", "nuclei", "nucleus_probability"):
+        np.testing.assert_array_equal(getattr(result, name), getattr(plain, name))
+    assert result.clumps == plain.clumps and result.others.to_columns() == plain.others.to_columns()
 
 
 def test_two_hundred_edits_undone_are_the_original_bytes_and_redone_the_edited_ones(session: Session) -> None:
     rng = np.random.default_rng(0)
-    start = all_bytes(session.regions, session.evolve())
+    start = all_bytes(session.corrected, session.evolve())
     made = 0
     while made < 200:
         try:
@@ -84,14 +84,14 @@ def test_two_hundred_edits_undone_are_the_original_bytes_and_redone_the_edited_o
         except ValueError:
             continue
         made += 1
-    edited = all_bytes(session.regions, session.evolve())
+    edited = all_bytes(session.corrected, session.evolve())
     assert edited != start
     while session.undo():
         pass
-    assert all_bytes(session.regions, session.evolve()) == start
+    assert all_bytes(session.corrected, session.evolve()) == start
     while session.redo():
         pass
-    assert all_bytes(session.regions, session.evolve()) == edited and len(session.history) == 200
+    assert all_bytes(session.corrected, session.evolve()) == edited and len(session.history) == 200
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -105,7 +105,10 @@ def test_outlines_are_those_of_a_cold_start_after_any_edits(session: Session, se
             except ValueError:
                 continue
         result = session.evolve()
-    cold = declump.segment(session.image, regions=session.regions)
+    fresh = Session(*found_smear(seed=6))
+    for change in session.history:
+        fresh.make(change.edit)
+    cold = fresh.evolve()
     assert cold.radii.tobytes() == result.radii.tobytes() and cold.clumps == result.clumps
 
 
@@ -152,26 +155,26 @@ def test_a_marked_nucleus_is_no_cell_but_a_leukocyte(session: Session) -> None:
     number = session.numbers[2]
     place = session.state.seed_of(number)
     session.make(MarkSpot(number, "leukocyte"))
-    result = session.complete(session.evolve(), session.regions)
+    result = session.evolve()
     assert result.others is not None and number not in session.numbers
     nearest = np.hypot(*(result.others.places - place).T).argmin()
     assert result.others.kinds[nearest] == "leukocyte" and result.others.probability[nearest] == 0
     session.make(AddSeed(*place))
-    again = session.complete(session.evolve(), session.regions)
+    again = session.evolve()
     assert again.others is not None and len(again.others) == len(result.others) - 1
 
 
 def test_parting_and_joining_a_nucleus(session: Session) -> None:
     number, (row, column) = session.numbers[0], session.state.seed_of(session.numbers[0])
-    start = all_bytes(session.regions, session.evolve())
+    start = all_bytes(session.corrected, session.evolve())
     session.make(PartNucleus(number, row, column - 30, row + 0.5, column + 30))
-    assert len(session.numbers) == len(session.state.base.seeds) + 1
+    assert len(session.numbers) == len(session.found.result) + 1
     session.make(JoinNuclei(number, session.numbers[-1]))
-    assert all_bytes(session.regions, session.evolve()) == start
+    assert all_bytes(session.corrected, session.evolve()) == start
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing(session: Session) -> None:
-    start = all_bytes(session.regions, session.evolve())
+    start = all_bytes(session.corrected, session.evolve())
     number = session.numbers[0]
     outside = np.argwhere(~session.state.clump)[0].astype(float)
     for edit, reason in (
@@ -186,7 +189,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(session: Session) -> None
     ):
         with pytest.raises(ValueError, match=reason):
             session.make(edit)
-    assert all_bytes(session.regions, session.evolve()) == start and not session.history
+    assert all_bytes(session.corrected, session.evolve()) == start and not session.history
 
 
 def test_a_replayed_log_leads_to_the_same_bytes(session: Session) -> None:
@@ -203,19 +206,28 @@ def test_a_replayed_log_leads_to_the_same_bytes(session: Session) -> None:
         except ValueError:
             continue
         lines.append(json.dumps({**edit.to_record(), "id": "x"}))
-    again = Session(*frozen_smear(seed=6))
+    again = Session(*found_smear(seed=6))
     for line in lines:
         again.replay(json.loads(line))
-    assert all_bytes(again.regions, again.evolve()) == all_bytes(session.regions, session.evolve())
+    assert all_bytes(again.corrected, again.evolve()) == all_bytes(session.corrected, session.evolve())
     assert again.numbers == session.numbers
 
 
-def test_earlier_results_are_remembered(session: Session) -> None:
-    image, regions = frozen_smear(seed=6)
-    again = Session(image, regions, result=session.evolve())
+def test_clumps_as_they_were_found_are_not_solved_again(session: Session) -> None:
     evolved: list[Any] = []
-    np.testing.assert_array_equal(again.evolve(lambda *step: evolved.append(step)).radii, session.evolve().radii)
-    assert not evolved
+    found = session.evolve(lambda *step: evolved.append(step))
+    assert not evolved and found.radii.tobytes() == session.found.result.radii.tobytes()
+
+
+def test_what_was_found_is_read_back(session: Session, tmp_path: Path) -> None:
+    write_found(session.found, {"image": "x"}, tmp_path / "found.npz")
+    found, origin = read_found(tmp_path / "found.npz")
+    assert origin == {"image": "x"} and found.statistics == session.found.statistics
+    again = Session(session.image, found)
+    assert all_bytes(again.corrected, again.evolve()) == all_bytes(session.corrected, session.evolve())
+    for one in (session, again):
+        one.make(DeleteCell(one.numbers[0]))
+    assert all_bytes(again.corrected, again.evolve()) == all_bytes(session.corrected, session.evolve())
 
 
 def test_an_edit_of_another_shape_is_refused() -> None:
@@ -237,8 +249,8 @@ def test_an_edit_of_another_shape_is_refused() -> None:
 
 def test_a_spot_that_is_too_large_for_a_nucleus_is_not_taken_whole() -> None:
     taken = 0
-    for number in Session(*frozen_smear(seed=6)).numbers[:6]:
-        session = Session(*frozen_smear(seed=6))
+    for number in Session(*found_smear(seed=6)).numbers[:6]:
+        session = Session(*found_smear(seed=6))
         state, place = session.state, session.state.seed_of(number)
         session.make(DeleteCell(number))
         spot = max(state.spots)

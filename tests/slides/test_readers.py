@@ -42,7 +42,7 @@ def test_a_tiff_pyramid_is_read_by_levels(tmp_path: Path) -> None:
     np.testing.assert_array_equal(slide.read(BOX), PIXELS[BOX.slices])
     np.testing.assert_array_equal(half.read(Box(5, 6, 70, 80)), PIXELS[::2, ::2][5:70, 6:80])
     assert slide.pixel_size == (0.5, "TIFF resolution") and half.pixel_size == (1.0, "TIFF resolution")
-    assert slide.shape == (300, 400) and slide.read_thumbnail().shape == (150, 200, 3)
+    assert slide.shape == (300, 400) and slide.read_overview().shape == (300, 400, 3)
 
 
 def test_an_ome_tiff_with_planes_of_colour_is_read(tmp_path: Path) -> None:

@@ -18,6 +18,10 @@ import declump
 from declump import simulate
 from declump.batch import Options
 from declump.io import open_slide_result
+from declump.pipelines.cells import divide_image
+from declump.pipelines.cutting import Limits
+from declump.pipelines.solve import CellSolver
+from declump.regions import RegionOptions
 from declump.slides import FORMATS, SlideOptions, segment_slide
 from declump.slides.cells import quantise
 from declump.slides.record import SlideRecord
@@ -39,7 +43,7 @@ def slide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def done(slide: Path) -> Path:
     """Results of the slide in all formats, in small tiles."""
     out = slide.parent / "done"
-    segment_slide(slide, out, SlideOptions(tile=320), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
+    segment_slide(slide, out, SlideOptions(tile=320), statistics=KNOWN, formats=tuple(FORMATS), workers=0)
     return out
 
 
@@ -62,7 +66,7 @@ def test_a_slide_gives_what_the_whole_image_gives(done: Path) -> None:
 
 
 def test_another_tiling_gives_the_same_files(slide: Path, done: Path, tmp_path: Path) -> None:
-    segment_slide(slide, tmp_path, SlideOptions(tile=768), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
+    segment_slide(slide, tmp_path, SlideOptions(tile=768), statistics=KNOWN, formats=tuple(FORMATS), workers=0)
     assert files(tmp_path).keys() == files(done).keys()
     assert [name for name, content in files(tmp_path).items() if content != files(done)[name]] == []
 
@@ -71,13 +75,14 @@ def test_another_tiling_gives_the_same_files(slide: Path, done: Path, tmp_path: 
 @pytest.mark.parametrize(("tile", "workers"), [(512, 1), (320, 2), (768, 4)])
 def test_processes_give_the_same_files(slide: Path, done: Path, tmp_path: Path, tile: int, workers: int) -> None:
     options = SlideOptions(tile=tile)
-    segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=workers)
+    segment_slide(slide, tmp_path, options, statistics=KNOWN, formats=tuple(FORMATS), workers=workers)
     assert files(tmp_path) == files(done)
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_loses_nothing(slide: Path, done: Path, tmp_path: Path) -> None:
-    options = ["--tile", "320", "-j", "1", "--format", ",".join(FORMATS), "--statistics", json.dumps(KNOWN.to_record())]
+def test_a_process_that_is_killed_loses_nothing(slide: Path, tmp_path: Path) -> None:
+    segment_slide(slide, tmp_path / "done", SlideOptions(tile=320), formats=tuple(FORMATS), workers=0)
+    options = ["--tile", "320", "-j", "1", "--format", ",".join(FORMATS)]
     command = [sys.executable, "-m", "declump.cli", "slide", str(slide), "-o", str(tmp_path / "out"), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         while run.poll() is None and len(list((tmp_path / "out").glob("work/tiles/*.npz"))) < 2:
@@ -86,7 +91,7 @@ def test_a_process_that_is_killed_loses_nothing(slide: Path, done: Path, tmp_pat
     assert not (tmp_path / "out" / "summary.json").exists()
     # A worker lives on until it finds its parent gone; it ends what it had begun, which is as it should be.
     segment_slide(slide, tmp_path / "out", SlideOptions(tile=320), formats=tuple(FORMATS), workers=0, resume=True)
-    assert files(tmp_path / "out") == files(done)
+    assert files(tmp_path / "out") == files(tmp_path / "done")
     store = Store(tmp_path / "out", SlideRecord.read(tmp_path / "out"))
     jobs = sorted((tmp_path / "out" / "work" / "cells").glob("*.npz"))
     solved = [number for path in jobs for number in store.load("cells", path.stem, ("solved",))["solved"].tolist()]
@@ -94,7 +99,7 @@ def test_a_process_that_is_killed_loses_nothing(slide: Path, done: Path, tmp_pat
 
 
 def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes(slide: Path, done: Path, tmp_path: Path) -> None:
-    segment_slide(slide, tmp_path, SlideOptions(tile=320), chosen=KNOWN.to_record(), formats=tuple(FORMATS), workers=0)
+    segment_slide(slide, tmp_path, SlideOptions(tile=320), statistics=KNOWN, formats=tuple(FORMATS), workers=0)
     store = Store(tmp_path, SlideRecord.read(tmp_path))
     for kind, name in (("tiles", 3), ("stitched", "filled"), ("stitched", "pieces")):
         store.path(kind, name).unlink()
@@ -185,15 +190,28 @@ def test_clumps_above_the_limits_are_cut_in_the_same_way_in_every_tiling_and_the
 ) -> None:
     for tile in (320, 500):
         options = SlideOptions(tile=tile, max_cells=4)
-        outcome = segment_slide(slide, tmp_path / str(tile), options, chosen=KNOWN.to_record(), formats=(), workers=0)
+        outcome = segment_slide(slide, tmp_path / str(tile), options, statistics=KNOWN, formats=(), workers=0)
         assert outcome.cut == 1
     assert files(tmp_path / "320") == files(tmp_path / "500")
     cells, uncut = open_slide_result(tmp_path / "320").read_window(), open_slide_result(done).read_window()
     assert 0 < cells.columns["at_cut"].sum() < len(cells)
-    (number,) = set(cells.columns["clump"][cells.columns["at_cut"]].tolist())
-    one, other = (part.columns["clump"] != number for part in (cells, uncut))
+    one = cells.columns["clump"] <= uncut.columns["clump"].max()  # parts are numbered after all clumps
+    other = np.isin(uncut.columns["clump"], cells.columns["clump"][one])
     np.testing.assert_array_equal(cells.seeds[one], uncut.seeds[other])
     np.testing.assert_array_equal(cells.radii[one], uncut.radii[other])
+    assert not cells.columns["at_cut"][one].any()
+
+
+def test_cells_of_a_cut_clump_are_those_of_the_image(slide: Path, tmp_path: Path) -> None:
+    options, solver, limits = RegionOptions(), CellSolver.from_names(), Limits(cells=4)
+    division = divide_image(SMEAR.image, options, options, solver, statistics=KNOWN, limits=limits)
+    whole = division.solve().assemble()
+    segment_slide(slide, tmp_path, SlideOptions(tile=320, max_cells=4), statistics=KNOWN, formats=(), workers=0)
+    cells, measured = open_slide_result(tmp_path).read_window(), declump.measure(whole, SMEAR.image).cells
+    order, other = (np.lexsort(seeds.T) for seeds in (whole.seeds, cells.seeds))
+    np.testing.assert_array_equal(whole.radii[order], cells.radii[other])
+    for name in ("clump", "clump_discrepancy_share", "overlap_degree", "confidence", "area_px2"):
+        np.testing.assert_array_equal(measured[name][order].astype(np.float32), cells.columns[name][other])
 
 
 def test_a_slide_without_cells_has_empty_results(tmp_path: Path) -> None:
@@ -217,7 +235,7 @@ def test_a_full_disk_loses_nothing(slide: Path, tmp_path: Path, monkeypatch: pyt
     with monkeypatch.context() as context:
         context.setattr("declump.slides.store.write_atomically", fail)
         with pytest.raises(OSError, match="No space left on device; what is done is kept"):
-            segment_slide(slide, tmp_path, options, chosen=KNOWN.to_record(), formats=(), workers=0)
+            segment_slide(slide, tmp_path, options, statistics=KNOWN, formats=(), workers=0)
     assert segment_slide(slide, tmp_path, options, formats=(), workers=0, resume=True).cells == 14
 
 

@@ -1,4 +1,4 @@
-"""Simulated smears to review, frozen once: finding regions takes most of the time of a test."""
+"""Simulated smears to review, found once: finding regions takes most of the time of a test."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.batch import Options
-from declump.records.regions import Regions
-from declump.review import freeze_image
 from declump.review.albums import find_album
+from declump.review.found import Found
 from declump.review.images import ReviewedImage, prepare_image
+from declump.review.session import find_image
 from declump.review.slides.album import SLIDE
 from declump.review.slides.image import ReviewedSlide
 from declump.simulate import smear
@@ -29,10 +29,10 @@ from support.waiting import LIMIT, start, wait_until
 
 
 @lru_cache(maxsize=2)
-def frozen_smear(cells: int = 9, seed: int = 5) -> tuple[NDArray[Any], Regions]:
-    """A small smear of a few clumps, and its frozen regions."""
+def found_smear(cells: int = 9, seed: int = 5) -> tuple[NDArray[Any], Found]:
+    """A small smear of a few clumps, and what was found in it."""
     image = smear((260, 340), cells=cells, overlap=0.5, rng=np.random.default_rng(seed)).image
-    return image, freeze_image(image, Options())
+    return image, find_image(image, Options())
 
 
 def save_again(results: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -249,8 +249,7 @@ def rehearse(options: Options) -> None:
     image, known = two_discs()
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as scratch:
         warnings.simplefilter("ignore")
-        found = get_regions(ImageChannels(image), options.region_options())
-        known = replace(known, layers=found.layers, layers_std=found.layers_std)
+        get_regions(ImageChannels(image), options.region_options())
         result = options.segment(image, known)
         measured = measure(result, image, prior=options.prior, pixel_size=options.pixel_size)
         write_results(result, Path(scratch), image=image, formats=options.formats, measurements=measured.cells)

@@ -128,9 +128,8 @@ def _describe_begin(record: Any, workers: int, needed: int) -> None:
     polarity = "bright" if statistics.turned is None else "dark, turned round"
     typer.echo(f"slide     {height} x {width} pixels, size of a pixel {size}")
     typer.echo(
-        f"taken     background {statistics.background:.4g} ({polarity}), nuclei {statistics.diameter:.3g} px wide,"
+        f"taken     background {statistics.background:.4g} ({polarity}), nuclei {statistics.diameter:.3g} px wide"
     )
-    typer.echo(f"          cells {statistics.scale:.3g} of the prior's size, median {statistics.cell_area:.0f} px²")
     typer.echo(
         f"memory    at most about {needed / 2**30:.1f} GB each for {count_of(workers, 'worker')}, "
         f"{workers * needed / 2**30:.1f} GB in all"

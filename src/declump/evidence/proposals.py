@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from declump.evidence.windows import (
     CHANNELS,
@@ -31,6 +31,8 @@ from declump.regions.channels import ImageChannels
 from declump.regions.find import resolution
 
 Floats = NDArray[np.float32]
+Key = Hashable
+"""What an answer follows from, within one clump mask: the nucleus asked for, and those near it."""
 
 SHIPPED = "rays-8bit.onnx"
 """The network that serves by default; ``rays.onnx``, which it was made of, is what trainings begin with."""
@@ -40,92 +42,97 @@ SMOOTHED = 2 * SMOOTHING
 
 @dataclass(frozen=True, eq=False)
 class RayProposer:
-    """The ray network before one image.
-
-    What it says of a window is kept: where regions change, only the windows that show the change are run again. A
-    window goes through the network alone, so that its answer does not depend on the others.
+    """The ray network before one image, or before a box of one.
 
     Attributes
     ----------
-    image : ImageChannels
+    channels : (3, H, W) float32
+        See :func:`declump.regions.channels.to_channels`.
+    clump : (H, W) bool
+        Where there is any cell.
+    diameter : float
+        Usual diameter of a nucleus in pixels.
     model : str or Path
         ``"default"``, or an ONNX file of ``declump train rays``; opened at the first proposal.
-    diameter : float, optional
-        Usual diameter of a nucleus in pixels; by default that of the regions, or where they have none that of the
-        training images, unless their nuclei are much smaller or larger.
-    beside : Regions, optional
-        What is known of the image beside the regions that proposals are asked for: other clumps and their nuclei are
-        shown, and get no proposals.
+    answers : dict
+        What the network said, by keys that the caller gives. Whoever keeps it gives it again for the same channels and
+        clump only.
     """
 
-    image: ImageChannels
+    channels: Floats
+    clump: NDArray[np.bool_]
+    diameter: float
     model: str | Path = "default"
-    diameter: float | None = None
-    beside: Regions | None = None
-    _answers: dict[bytes, Floats] = field(default_factory=dict, init=False, repr=False)
-    _smooth: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
-    _last: list[tuple[Regions, Evidence]] = field(default_factory=list, init=False, repr=False)
+    answers: dict[Key, Floats] = field(default_factory=dict)
 
-    def propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
-        """Propose the whole outline of every cell of regions of the image, or of some; see :func:`propose_rays`."""
-        if cells is not None:
-            return self._propose(regions, cells)
-        if not self._last or self._last[0][0] is not regions:
-            self._last[:] = [(regions, self._propose(regions))]
-        return self._last[0][1]
-
-    def _propose(self, regions: Regions, cells: ArrayLike | None = None) -> Evidence:
-        model, view = self._open(regions)
-        chosen = np.arange(len(regions.seeds)) if cells is None else np.asarray(cells, dtype=np.int64)
-        output = np.empty((len(chosen), 2, view.angles))
-        for row, window in enumerate(self._sample(regions, chosen, view)):
-            output[row] = self._answer(model, window)
-        return Evidence(radii=view.step * output[:, 0], radii_std=view.step * output[:, 1])
-
-    def window(self, regions: Regions, cell: int) -> Floats:
-        """Give what the network sees of one cell of regions of the image: (9, A, D), as the windows are laid out."""
-        _, view = self._open(regions)
-        return next(self._sample(regions, np.array([cell]), view))
-
-    def _open(self, regions: Regions) -> tuple[Model, View]:
+    @cached_property
+    def _network(self) -> tuple[Model, View]:
         model, layout = open_ray_model(self.model)
-        return model, layout.view(self._find_diameter(regions, layout))
+        return model, layout.view(self.diameter)
 
-    def _sample(self, regions: Regions, cells: NDArray[np.int64], view: View) -> Iterator[Floats]:
-        around = self._surroundings(regions, view.step)
-        seeds = regions.seeds if self.beside is None else np.vstack([regions.seeds, self.beside.seeds])
-        for index in cells.tolist():
-            others = _near_seeds(seeds, index, view)
-            yield sample_window(around, regions.seeds[index], index + 1, others, view)
+    @cached_property
+    def _planes(self) -> Floats:
+        return join_planes(smooth_channels(self.channels, self._network[1].step), self.clump)
 
-    def find_diameter(self, regions: Regions) -> float:
-        """Tell at which diameter of a nucleus, in pixels, the network looks at regions."""
-        return self._find_diameter(regions, open_ray_model(self.model)[1])
+    def propose(
+        self,
+        labels: NDArray[np.int32],
+        seeds: NDArray[np.float64],
+        asked: Sequence[int],
+        names: Sequence[Key] | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Propose whole outlines.
 
-    def _find_diameter(self, regions: Regions, layout: WindowLayout) -> float:
-        known = regions.diameter if self.diameter is None else self.diameter
-        return resolution(regions.nuclei, layout.nucleus_diameter) if known is None else known
+        Parameters
+        ----------
+        labels : (H, W) int32
+            Number of the nucleus, from 1, at each of its pixels.
+        seeds : (N, 2)
+            Of all nuclei, in the order of their numbers.
+        asked : sequence of int
+            Rows of the nuclei that an outline is proposed for.
+        names : sequence of N keys, optional
+            Tell nuclei apart: an answer is kept by that of its nucleus and those of the nuclei near it. By default
+            nothing is kept.
 
-    def _surroundings(self, regions: Regions, step: float) -> Surroundings:
-        if step not in self._smooth:
-            self._smooth[step] = smooth_channels(self.image.channels, step)
-        clump, nuclei = regions.clump, regions.nuclei
-        if self.beside is not None:
-            later = np.where(self.beside.nuclei > 0, self.beside.nuclei + len(regions.seeds), 0)
-            clump, nuclei = clump | self.beside.clump, np.where(nuclei > 0, nuclei, later)
-        return Surroundings(join_planes(self._smooth[step], clump), nuclei)
+        Returns
+        -------
+        radii, std : (len(asked), 64)
+            In pixels.
+        """
+        model, view = self._network
+        output = np.empty((len(asked), 2, view.angles))
+        for row, index in enumerate(asked):
+            squared = np.sum((seeds - seeds[index]) ** 2, axis=1)
+            # A point of the window can be nearer to these; the nuclei of others do not reach into it.
+            near = np.flatnonzero((squared < (view.step * 2 * view.depths) ** 2) & (squared > 0))
+            key = None if names is None else (names[index], frozenset(names[other] for other in near.tolist()))
+            if key is None or key not in self.answers:
+                around = Surroundings(self._planes, labels)
+                answer = _ask(model, sample_window(around, seeds[index], index + 1, seeds[near], view))
+                if key is None:
+                    output[row] = answer
+                    continue
+                self.answers[key] = answer
+            output[row] = self.answers[key]
+        return view.step * output[:, 0], view.step * output[:, 1]
 
-    def _answer(self, model: Model, window: Floats) -> Floats:
-        """What the network says (2, A) of a window, in steps; of a mirrored one the same, mirrored."""
-        if is_left_handed(window):
-            return mirror_rows(self._answer_seen(model, mirror_rows(window)))
-        return self._answer_seen(model, window)
+    def window(self, labels: NDArray[np.int32], seeds: NDArray[np.float64], index: int) -> Floats:
+        """Give what the network sees of one nucleus: (9, A, D), as the windows are laid out."""
+        _, view = self._network
+        others = np.delete(seeds, index, axis=0)
+        return sample_window(Surroundings(self._planes, labels), seeds[index], index + 1, others, view)
 
-    def _answer_seen(self, model: Model, window: Floats) -> Floats:
-        key = hashlib.sha256(window.data).digest()
-        if key not in self._answers:
-            self._answers[key] = model.run(window)
-        return self._answers[key]
+
+def _ask(model: Model, window: Floats) -> Floats:
+    """What the network says (2, A) of a window, in steps; of a mirrored one the same, mirrored.
+
+    A window goes through the network alone, so that its answer does not depend on the others.
+    """
+    if is_left_handed(window):
+        return mirror_rows(model.run(mirror_rows(window)))
+    answer: Floats = model.run(window)
+    return answer
 
 
 def open_ray_model(model: str | Path) -> tuple[Model, WindowLayout]:
@@ -142,6 +149,17 @@ def find_reach(model: str | Path, diameter: float) -> int:
     return math.ceil(view.step * (view.depths + SMOOTHED)) + 1
 
 
+def find_ray_diameter(regions: Regions, model: str | Path = "default", diameter: float | None = None) -> float:
+    """Diameter of a nucleus in pixels by which the network looks at given regions.
+
+    As given; else that of the regions, or where they have none that of the training images, unless their nuclei are
+    much smaller or larger.
+    """
+    if diameter is not None or regions.diameter is not None:
+        return float(diameter or regions.diameter or 0)
+    return resolution(regions.nuclei, open_ray_model(model)[1].nucleus_diameter)
+
+
 def propose_rays(
     image: ImageLike,
     regions: Regions,
@@ -156,18 +174,16 @@ def propose_rays(
     image : (H, W), (H, W, 3) or (H, W, 4)
     regions : Regions
         Clump, nuclei and seeds, one a cell.
-    model, diameter
-        See :class:`RayProposer`.
+    model : str or Path
+        ``"default"``, or an ONNX file of ``declump train rays``.
+    diameter : float, optional
+        See :func:`find_ray_diameter`.
 
     Returns
     -------
     Evidence
         With ``radii`` and ``radii_std`` (N, 64) in pixels.
     """
-    return RayProposer(ImageChannels(to_pixels(image)), model, diameter).propose(regions)
-
-
-def _near_seeds(seeds: NDArray[np.float64], index: int, view: View) -> NDArray[np.float64]:
-    """Other seeds (M, 2) so near to one that a point of its window can be nearer to them."""
-    squared = np.sum((seeds - seeds[index]) ** 2, axis=1)
-    return np.asarray(seeds[(squared < (view.step * 2 * view.depths) ** 2) & (squared > 0)])
+    channels = ImageChannels(to_pixels(image)).channels
+    proposer = RayProposer(channels, regions.clump, find_ray_diameter(regions, model, diameter), model)
+    return Evidence(*proposer.propose(regions.nuclei, regions.seeds, range(len(regions.seeds))))

@@ -30,6 +30,8 @@ MAX_IN_IMAGE = 4.0
 """Mean radii up to this many times the side of a square of the image's area are accepted as a scale."""
 ROOM = 2.0
 """How far round a clump outlines are followed, in mean radii of the objects."""
+RADIUS_UNIT = 1 / 16
+"""Pixels that final radii are whole numbers of."""
 MAX_RADIUS = 256.0
 """Objects with a larger mean radius, in pixels, are evolved on a coarser grid: nothing is gained by a finer one."""
 
@@ -52,7 +54,6 @@ def evolve(
     setting: str | Settings = "joint",
     scale: float | None = None,
     solver: Solver = evolve_clump,
-    earlier: Segmentation | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Segmentation:
     """Find the whole outline of every object of overlapping clumps.
@@ -74,14 +75,9 @@ def evolve(
         ``"joint"``: shape, scale and rotation evolve together, inside three standard deviations and at a price for
         unusual shapes. ``"paper"``: the published method, cells aligned once, then their shapes alone evolve.
     scale : float, optional
-        Size of the objects relative to the prior's examples. By default it follows from the area per seed; with
-        ``earlier`` from that of its seeds.
+        Size of the objects relative to the prior's examples. By default it follows from the area per seed.
     solver : callable
         What finds the shapes of a clump: by default the trust region over all its cells.
-    earlier : Segmentation, optional
-        What this function found in the same mask with other seeds, and all else as it is now. Only the clumps whose
-        seeds have changed are evolved; the others keep their outlines to the byte. Give the ``scale`` that was given
-        then; where none was, none is needed.
     progress : callable, optional
         Called with the number of cells done and in all, after every clump.
 
@@ -96,7 +92,7 @@ def evolve(
     ------
     ValueError
         For arrays of the wrong shape, seeds outside the image, two seeds on one pixel, an unknown setting,
-        evidence of other seeds or another image, an earlier result of another mask.
+        evidence of other seeds or another image.
 
     Examples
     --------
@@ -121,20 +117,11 @@ def evolve(
         )
 
     clumps = split_checked(mask, pixels)
-    if earlier is not None:
-        _check_earlier(earlier, clumps, mask.shape, prior)
-    if scale is not None:
-        size = float(scale)
-    else:
-        size = estimate_scale(clumps, prior) if earlier is None else scale_of(earlier, prior)
+    size = estimate_scale(clumps, prior) if scale is None else float(scale)
     radii, owner = np.zeros((len(pixels), prior.rays)), np.full(len(pixels), -1, dtype=np.int64)
     records, done = [], 0
     for clump in clumps:
-        known = None if earlier is None else _find_unchanged(clump, pixels[clump.cells], earlier)
-        if known is None:
-            radii[clump.cells], record = evolve_one(clump, prior, chosen, size, evidence, solver)
-        else:
-            radii[clump.cells], record = known
+        radii[clump.cells], record = evolve_one(clump, prior, chosen, size, evidence, solver)
         owner[clump.cells] = clump.label
         records.append(record)
         done += len(clump.cells)
@@ -161,49 +148,24 @@ def evolve_one(
     claimed = keep_claimed(clump, evidence, settings, size, prior.rays)
     evolution = evolve_at_resolution(claimed, prior, settings, scale, evidence, solver)
     evolution = snap_evolution(claimed, evolution, settings, size)
-    evolution = count_unclaimed(clump, claimed, evolution)
+    evolution = round_evolution(clump, claimed, evolution)
     return evolution.radii, ClumpRecord(clump.size, evolution.history, evolution.stopped)
 
 
-def count_unclaimed(clump: Clump, claimed: Clump, evolution: Evolution) -> Evolution:
-    """Count what no cell of a clump claims as unexplained; outlines that reach into it are heeded at the end alone."""
-    if claimed is clump:
-        return evolution
+def round_evolution(clump: Clump, claimed: Clump, evolution: Evolution) -> Evolution:
+    """Round radii to whole ``RADIUS_UNIT``, as they are stored, so that memory and files hold the same outlines.
+
+    What no cell of the clump claims counts as unexplained; outlines that reach into it are heeded at the end alone.
+    """
+    radii = np.asarray(np.floor(evolution.radii / RADIUS_UNIT + 0.5) * RADIUS_UNIT)
+    left = count_discrepancy(clump.with_room(clump.reach_beyond(radii)), radii)
     beyond = clump.size - claimed.size
-    left = count_discrepancy(clump.with_room(clump.reach_beyond(evolution.radii)), evolution.radii)
-    return replace(evolution, history=(*(value + beyond for value in evolution.history[:-1]), left))
-
-
-def _find_unchanged(
-    clump: Clump, pixels: NDArray[np.int64], earlier: Segmentation
-) -> tuple[Floats, ClumpRecord] | None:
-    """What an earlier result says of a clump with seeds at pixels (n, 2) of the image; None if it had other seeds."""
-    cells = np.flatnonzero(earlier.clump == clump.label)
-    if not np.array_equal(earlier.seeds[cells], pixels):
-        return None
-    return earlier.radii[cells], earlier.clumps[clump.label]
-
-
-def _check_earlier(earlier: Segmentation, clumps: Sequence[Clump], shape: tuple[int, ...], prior: ShapePrior) -> None:
-    sizes = [record.size for record in earlier.clumps]
-    if earlier.shape != shape or sizes != [clump.size for clump in clumps]:
-        raise ValueError("the earlier result is of another mask; give what was found in this one")
-    if earlier.radii.shape[1] != prior.rays:
-        raise ValueError(
-            f"the earlier result has {earlier.radii.shape[1]} rays, the prior {prior.rays}; give the prior it was "
-            "evolved with"
-        )
+    return replace(evolution, radii=radii, history=(*(value + beyond for value in evolution.history[:-1]), left))
 
 
 def estimate_scale(clumps: Sequence[Clump], prior: ShapePrior) -> float:
     """Size of the objects relative to the prior's examples, from the area per seed of all clumps that have seeds."""
     return scale_by_areas([clump.size for clump in clumps], [clump.cells.size for clump in clumps], prior)
-
-
-def scale_of(segmentation: Segmentation, prior: ShapePrior) -> float:
-    """Scale that a result was evolved with, where none was given."""
-    members = np.bincount(segmentation.clump[segmentation.clump >= 0], minlength=len(segmentation.clumps))
-    return scale_by_areas([record.size for record in segmentation.clumps], members.tolist(), prior)
 
 
 def scale_by_areas(sizes: Sequence[int], members: Sequence[int], prior: ShapePrior) -> float:

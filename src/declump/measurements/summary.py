@@ -35,7 +35,7 @@ def clump_values(segmentation: Segmentation, covered: Cover, cells: Columns) -> 
         "size_px2": sizes,
         "cells": np.array([own.size for own in members], dtype=np.int64),
         "discrepancy_px2": discrepancy,
-        "discrepancy_share": discrepancy / sizes,
+        "discrepancy_share": np.divide(discrepancy, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0),
         "steps": np.array(steps, dtype=np.int64),
         "stopped": np.array(stopped, dtype=np.str_),
         "covered_area_px2": unions[:, 0],

@@ -22,6 +22,7 @@ from declump.measurements.outlines import Outlines, distance_to_outline, outline
 from declump.measurements.quality import judge_quality, measure_focus
 from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
+from declump.records.boxes import Box
 from declump.records.segmentation import Segmentation
 from declump.records.statistics import ImageStatistics
 from declump.regions.channels import ImageChannels
@@ -29,6 +30,10 @@ from declump.shapes.prior import ShapePrior
 
 if TYPE_CHECKING:
     import pandas
+
+
+ROOM = 2
+"""Pixels round the cells of a clump that they are measured in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +97,7 @@ def measure(
     pixel_size : float, optional
         Micrometres a pixel; adds columns in micrometres.
     statistics : ImageStatistics, optional
-        Of the image that this one is a part of: its background and its usual area of a cell then stand for those of the
-        part.
+        Instead of those of the segmentation: background, light and usual area of a cell.
     planes : (H, W) int32, optional
         Number of the sharpest plane at each pixel, from 0, of an image that was fused: :func:`declump.fuse_stack`.
 
@@ -120,23 +124,22 @@ def measure(
             f"the pixel size is a number of micrometres > 0, between a millionth and a million; given was {pixel_size}"
         )
     prior = prior if isinstance(prior, ShapePrior) else ShapePrior.load("default" if prior is None else prior)
+    statistics = segmentation.statistics if statistics is None else statistics
     usual = None if statistics is None else statistics.cell_area
-    exposure = None if statistics is None else statistics.exposure
-    picture = None if image is None else ImageChannels(to_pixels(image), exposure)
-    covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
-    cells = {
-        **_places(segmentation, outlines, usual),
-        **_overlaps(segmentation, covered),
-        **_nuclei(segmentation, covered, outlines),
-        **_shapes(segmentation, prior, usual),
-    }
-    densities = optical_densities(covered, segmentation.nuclei, picture)
-    for part, density in zip(("cell", "cytoplasm", "nucleus"), densities, strict=True):
-        cells[f"{part}_optical_density"] = density
-    probability = Confidence.load("default").probability(confidence_features(cells))
-    cells["confidence"] = np.where(outlines.filled, probability, 0.0)
-    cells["focus_plane"] = focus_planes(covered, planes)
-    cells["warnings"] = _warnings(segmentation)
+    if usual is None:
+        areas = segmentation.areas[segmentation.areas > 0]
+        usual = float(np.median(areas)) if areas.size else np.nan
+    picture = None
+    if image is not None:
+        picture = ImageChannels(to_pixels(image), None if statistics is None else statistics.exposure)
+        if picture.shape != segmentation.shape:
+            raise ValueError(
+                f"the image is {picture.shape} pixels, the segmentation is of one of {segmentation.shape}: "
+                "give the image that was segmented"
+            )
+    if planes is not None and planes.shape != segmentation.shape:
+        raise ValueError(f"the planes are {planes.shape}, the segmentation is of an image of {segmentation.shape}")
+    covered, cells = cover(segmentation), _measure_by_clump(segmentation, picture, prior, usual, planes)
     clumps = clump_values(segmentation, covered, cells)
     summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
     diameters = cells["nucleus_equivalent_diameter_px"]
@@ -152,18 +155,151 @@ def measure(
     )
 
 
-def _places(segmentation: Segmentation, outlines: Outlines, usual: float | None) -> dict[str, NDArray[Any]]:
-    """Who and where a cell is, and how large and how shaped its outline."""
-    median = usual
-    if median is None:
-        median = np.median(outlines.area[outlines.filled]) if outlines.filled.any() else np.nan
+def _measure_by_clump(
+    segmentation: Segmentation,
+    picture: ImageChannels | None,
+    prior: ShapePrior,
+    usual: float,
+    planes: NDArray[np.int32] | None,
+) -> dict[str, NDArray[Any]]:
+    """Columns of all cells: those of a clump are measured in a box round them, whatever is beside it."""
+    columns: dict[str, NDArray[Any]] = {}
+    for clump in [-2, *np.unique(segmentation.clump).tolist()]:  # the first one, without cells, names the columns
+        rows = np.flatnonzero(segmentation.clump == clump)
+        box = find_extent(segmentation, rows)
+        inner = None if picture is None else ImageChannels(picture.pixels[box.slices], picture.exposure, box)
+        focus = None if planes is None else planes[box.slices]
+        own = measure_cells(cut_out(segmentation, rows, box), box, inner, prior, usual, focus)
+        put_rows(columns, rows, own, len(segmentation))
+    columns["id"], columns["clump"] = np.arange(1, len(segmentation) + 1), segmentation.clump + 1
+    return columns
+
+
+def put_rows(
+    columns: dict[str, NDArray[Any]], rows: NDArray[np.int64], values: Mapping[str, NDArray[Any]], count: int
+) -> None:
+    """Put values of some rows into columns of so many rows; columns that are not there yet are made."""
+    for name, own in values.items():
+        if name not in columns:
+            columns[name] = np.zeros(count, "U64" if own.dtype.kind == "U" else own.dtype)
+        columns[name][rows] = own
+
+
+def find_extent(segmentation: Segmentation, rows: NDArray[np.int64], corner: tuple[int, int] = (0, 0),
+                shape: tuple[int, int] | None = None) -> Box:  # fmt: skip
+    """Find the box of an image that some cells and their nuclei are measured in.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+    rows : (n,) int64
+        Of the cells.
+    corner : (row, column)
+        Where the segmentation begins in the image.
+    shape : (H, W), optional
+        Of the image; by default that of the segmentation.
+    """
+    shape = segmentation.shape if shape is None else shape
+    if not len(rows):
+        return Box(0, 0, 1, 1)
+    points = [segmentation.polygons[rows].reshape(-1, 2), segmentation.seeds[rows]]
+    for row in rows.tolist():
+        nucleus = segmentation.nucleus_crops[row]
+        if nucleus.area:
+            points.append(np.array([(side.start, side.stop) for side in nucleus.box], np.float64).T)
+    every = np.vstack(points) + corner
+    low, high = np.floor(every.min(axis=0)).astype(int) - ROOM, np.ceil(every.max(axis=0)).astype(int) + ROOM + 1
+    (top, left), (bottom, right) = (np.clip(side, 0, shape).tolist() for side in (low, high))
+    return Box(top, left, max(bottom, top + 1), max(right, left + 1))
+
+
+def cut_out(
+    segmentation: Segmentation, rows: NDArray[np.int64], box: Box, corner: tuple[int, int] = (0, 0)
+) -> Segmentation:
+    """Give some cells of one clump by themselves, in a box of the image."""
+    seen = Box(*corner, *np.add(corner, segmentation.shape).tolist())
+    shared, numbers = box.meet(seen), np.zeros(len(segmentation) + 1, np.int32)
+    numbers[rows + 1] = np.arange(1, len(rows) + 1)
+    layers: list[NDArray[np.int32] | None] = []
+    for labels in (segmentation.nuclei, segmentation.second_nuclei):
+        own = None if labels is None else np.zeros(box.shape, np.int32)
+        if labels is not None and own is not None and shared.size:
+            own[shared.within(box)] = numbers[labels[shared.within(seen)]]
+        layers.append(own)
+    nuclei, second = layers
+    if nuclei is not None and second is not None:
+        nuclei, second = np.where(nuclei > 0, nuclei, second), np.where(nuclei > 0, second, 0)
+    known = segmentation.nucleus_probability
+    label = int(segmentation.clump[rows[0]]) if len(rows) else -1
+    records = [segmentation.clumps[label]] if segmentation.clumps and label >= 0 else []
+    return Segmentation(
+        box.shape,
+        segmentation.seeds[rows] + corner - box[:2],
+        segmentation.radii[rows],
+        np.full(len(rows), min(label, 0), np.int64),
+        records,
+        nuclei,
+        second,
+        None if known is None else known[rows],
+    )
+
+
+def measure_cells(
+    segmentation: Segmentation,
+    box: Box,
+    picture: ImageChannels | None,
+    prior: ShapePrior,
+    usual: float,
+    planes: NDArray[np.int32] | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Measure the cells of one clump in a box of an image.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+        In the coordinates of the box (:func:`cut_out`).
+    box : Box
+    picture : ImageChannels, optional
+        Of the box.
+    prior : ShapePrior
+    usual : float
+        Usual area of a cell in square pixels.
+    planes : (h, w) int32, optional
+
+    Returns
+    -------
+    dict of str to (N,) arrays
+        In the coordinates of the image.
+    """
+    covered, outlines = cover(segmentation), outline_geometry(segmentation.polygons)
+    cells = {
+        **_places(segmentation, outlines, usual),
+        **_overlaps(segmentation, covered),
+        **_nuclei(segmentation, covered, outlines),
+        **_shapes(segmentation, prior, usual),
+    }
+    densities = optical_densities(covered, segmentation.nuclei, picture)
+    for part, density in zip(("cell", "cytoplasm", "nucleus"), densities, strict=True):
+        cells[f"{part}_optical_density"] = density
+    probability = Confidence.load("default").probability(confidence_features(cells))
+    cells["confidence"] = np.where(outlines.filled, probability, 0.0)
+    cells["focus_plane"] = focus_planes(covered, planes)
+    cells["warnings"] = _warnings(segmentation)
+    for name in cells:
+        if name.endswith("_row_px"):
+            cells[name] = cells[name] + box.top
+        elif name.endswith("_column_px"):
+            cells[name] = cells[name] + box.left
+    return cells
+
+
+def _places(segmentation: Segmentation, outlines: Outlines, usual: float) -> dict[str, NDArray[Any]]:
+    """Where a cell is, and how large and how shaped its outline."""
     radius = np.where(outlines.filled, outlines.equivalent_diameter / 2, np.nan)
     sizes, discrepancy = clump_discrepancy(segmentation)
     # The last entry, which -1 takes, stands for the seeds without a clump.
     shares = np.append(discrepancy / sizes, np.nan)
     return {
-        "id": np.arange(1, len(segmentation) + 1),
-        "clump": segmentation.clump + 1,
         "seed_row_px": segmentation.seeds[:, 0],
         "seed_column_px": segmentation.seeds[:, 1],
         "centroid_row_px": outlines.centroid[:, 0],
@@ -177,7 +313,7 @@ def _places(segmentation: Segmentation, outlines: Outlines, usual: float | None)
         "solidity": outlines.solidity,
         "circularity": outlines.circularity,
         "convexity": outlines.convexity,
-        "area_relative_to_median": outlines.area / median,
+        "area_relative_to_median": outlines.area / usual,
         "seed_offset": np.linalg.norm(segmentation.seeds - outlines.centroid, axis=1) / radius,
         "clump_discrepancy_share": shares[segmentation.clump],
     }

@@ -1,13 +1,15 @@
-"""Every clump of an image segmented by itself, in a box of its own, by the statistics of the image.
+"""An image as clumps that are solved each by itself, in a box of its own, and its cells put together.
 
-What becomes of a clump follows from the pixels of its box, the clumps in it and the spots in it, and from nothing else:
-it is the same, to the byte, whether the box is cut out of an image in memory or read from a slide.
+What becomes of a clump follows from the pixels of its box, the clumps and the candidates in it and the statistics of
+the image, and from nothing else: it is the same, to the byte, whether the box is cut out of an image in memory or read
+from a slide.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,153 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from declump.evidence.candidates import DOUBTFUL
 from declump.evidence.proposals import find_reach
 from declump.pipelines.cutting import CutClump, Limits, coarsen, make_cut
-from declump.pipelines.frozen import FrozenEvolution
-from declump.pipelines.others import tell_kind
-from declump.pipelines.stages import CellOptions, Stages
+from declump.pipelines.decide import DOUBTFUL
+from declump.pipelines.others import describe_others
+from declump.pipelines.solve import CellSolver, ClumpSolution, solve_clump
+from declump.pipelines.statistics import complete
+from declump.pipelines.view import OTHER, OWN, SEVERED, ClumpView
 from declump.records.boxes import Box
+from declump.records.clump import SeedOutsideWarning
+from declump.records.evidence import Evidence
 from declump.records.others import Others
-from declump.records.regions import Regions
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.records.spots import Spots
 from declump.records.statistics import ImageStatistics
-from declump.regions.by_window import RegionFinder
-from declump.regions.channels import ImageChannels
-from declump.regions.cleaning import clean_clump
-from declump.regions.options import RegionOptions
+from declump.regions.find import FoundRegions
+from declump.shapes.prior import ShapePrior
 
-OWN, OTHER, SEVERED = 1, 2, 3
-"""Of a view: what belongs to its clump, what to another, and what was cut off it (:mod:`declump.pipelines.cutting`)."""
-NEAR_CUT = 2
-"""Cells whose pixels come so near to what was cut off are told."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClumpView:
-    """A clump and what is round it.
-
-    Attributes
-    ----------
-    box : Box
-        The pixels that are looked at.
-    clumps : (h, w) uint8
-        ``OWN`` where the clump is, ``OTHER`` where others are, ``SEVERED`` where it was cut, else 0.
-    spots : Spots
-        Those that meet the box.
-    owner : (S,) uint8
-        ``OWN`` for spots of the clump, ``OTHER`` for nuclei of others, 0 for spots that are of no concern.
-    """
-
-    box: Box
-    clumps: NDArray[np.uint8]
-    spots: Spots
-    owner: NDArray[np.uint8]
-
-    def to_regions(self, min_nucleus: float, diameter: float) -> tuple[Regions, Regions]:
-        """Give the regions of the clump, and those beside it, in the box."""
-        own, other = self.clumps == OWN, self.clumps >= OTHER
-        nuclei, candidates, beside = np.zeros((3, *self.box.shape), np.int32)
-        probable, doubtful = [], []
-        for index in np.flatnonzero(self.owner).tolist():
-            seen = self.spots.box(index).meet(self.box)
-            inner, pixels = seen.within(self.box), self.spots.masks[index][seen.within(self.spots.box(index))]
-            probability = float(self.spots.probability[index])
-            if self.owner[index] == OTHER:
-                beside[inner][pixels & other[inner]] = index + 1
-            elif is_nucleus(probability, pixels & own[inner], pixels, min_nucleus):
-                nuclei[inner][pixels & own[inner]] = index + 1
-                probable.append(probability)
-            else:
-                candidates[inner][pixels] = index + 1
-                doubtful.append(probability)
-        found = Regions(
-            own,
-            nuclei,
-            candidates=candidates,
-            nucleus_probability=np.array(probable, np.float64),
-            candidate_probability=np.array(doubtful, np.float64),
-            diameter=diameter,
-        )
-        return found, Regions(other, beside, diameter=diameter)
-
-    def find_severed(self, result: Segmentation) -> NDArray[np.bool_]:
-        """Tell which cells (N,) of the clump lie at a cut: they may be wrong there."""
-        cut = self.clumps == SEVERED
-        if not cut.any():
-            return np.zeros(len(result), np.bool_)
-        near = ndimage.binary_dilation(cut, structure=np.ones((3, 3)), iterations=NEAR_CUT)
-        return np.array([bool(near[crop.box][crop.mask].any()) for crop in result.crops], np.bool_)
-
-
-def is_nucleus(probability: float, within: NDArray[np.bool_], pixels: NDArray[np.bool_], min_nucleus: float) -> bool:
-    """Whether a spot is a nucleus by itself: probable enough, and at least half of its pixels within its clump."""
-    return probability >= min_nucleus and bool(2 * np.count_nonzero(within) >= np.count_nonzero(pixels))
-
-
-def find_owner(labels: NDArray[np.integer[Any]], pixels: NDArray[np.bool_]) -> int:
-    """Number of the clump that most pixels of a spot lie in, the first of equals; 0 if none does."""
-    own = labels[pixels]
-    own = own[own > 0]
-    if not own.size:
-        return 0
-    numbers, counts = np.unique(own, return_counts=True)  # to count all numbers up to a million takes longer
-    return int(numbers[counts.argmax()])
-
-
-@dataclass(frozen=True, eq=False)
-class ClumpSegmenter:
-    """Segments single clumps of one image.
-
-    Attributes
-    ----------
-    options : RegionOptions
-    method : CellOptions
-        With evidence that is ``"rays"`` or ``"clump"``.
-    statistics : ImageStatistics
-    """
-
-    options: RegionOptions
-    method: CellOptions
-    statistics: ImageStatistics
-
-    def __post_init__(self) -> None:
-        """Refuse evidence that is not found clump by clump."""
-        if self.method.evidence not in ("rays", "clump"):
-            raise ValueError("with statistics of an image the evidence is 'rays' or 'clump': others need all of it")
-
-    def find_box(self, extent: Box, shape: tuple[int, int]) -> Box:
-        """Box that is looked at for a clump of an extent in an image (H, W)."""
-        return extent.grow(self._reach, shape)
-
-    @cached_property
-    def _reach(self) -> int:
-        return find_reach(self.method.rays, self.statistics.diameter)
-
-    def may_have_cells(self, view: ClumpView) -> bool:
-        """Whether any spot of a clump may be a nucleus."""
-        own = view.owner == OWN
-        return bool((view.spots.probability[own] >= DOUBTFUL * self.options.min_nucleus).any())
-
-    def segment(self, pixels: NDArray[Any], view: ClumpView) -> Segmentation:
-        """Find the cells of a clump from the pixels (h, w[, channels]) of its box, in the coordinates of the box."""
-        return self._prepare(pixels, view).run(None)
-
-    def freeze(self, pixels: NDArray[Any], view: ClumpView) -> tuple[Regions, FrozenEvolution]:
-        """Find the regions of a clump in its box for a person to correct them, and give what evolves them."""
-        stages = self._prepare(pixels, view)
-        found = stages.find_frozen()
-        assert found.frozen is not None
-        held = replace(found.frozen, scale=self.statistics.scale, nucleus_area=self.statistics.nucleus_area)
-        return replace(found, frozen=held), stages.frozen_evolution()
-
-    def _prepare(self, pixels: NDArray[Any], view: ClumpView) -> Stages:
-        diameter = self.statistics.diameter
-        found, beside = view.to_regions(self.options.min_nucleus, diameter)
-        picture = ImageChannels(pixels, self.statistics.exposure, view.box)
-        options = replace(self.options, diameter=diameter, pixel_size=None)
-        return Stages(picture, found, options, self.method, self.statistics, beside)
+WITHOUT_RAYS = 64
+"""Pixels round a clump that are looked at where no outlines are proposed, and mean radii of a cell beside."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,110 +71,178 @@ class Pieces:
         return next(clump for clump, cut in self.cuts.items() if cut.first <= piece < cut.first + len(cut))
 
 
-def segment_by_clump(
-    image: NDArray[Any],
-    options: RegionOptions,
-    method: CellOptions,
-    statistics: ImageStatistics,
-    *,
-    limits: Limits | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Segmentation:
-    """Find every cell of an image, whole, clump by clump; see :func:`declump.segment`.
+def divide_clumps(
+    clump: NDArray[np.bool_], places: NDArray[np.int64], limits: Limits
+) -> tuple[NDArray[np.int32], Pieces, dict[int, Box]]:
+    """Number the clumps of an image, and cut those above the limits.
 
     Parameters
     ----------
-    image : (H, W), (H, W, 3) or (H, W, 4)
-    options : RegionOptions
-    method : CellOptions
-    statistics : ImageStatistics
-    limits : Limits, optional
-        Above which clumps are cut.
-    progress : callable, optional
-        Called with the number of clumps, or parts of them, done and in all.
+    clump : (H, W) bool
+    places : (N, 2) int64
+        Middles of the probable nuclei.
+    limits : Limits
 
     Returns
     -------
-    Segmentation
-        Cells in the order of their clumps, which are met along the rows; those of clumps that were cut come last.
+    labels : (H, W) int32
+        Numbers of clumps.
+    pieces : Pieces
+    extents : dict of int to Box
+        Of each piece, in the order in which they are solved.
     """
-    height, width = ImageChannels(image).shape
-    whole, limits = Box(0, 0, height, width), limits or Limits()
-    finder = RegionFinder(options.in_pixels(), statistics, whole.shape)
-    segmenter = ClumpSegmenter(options.in_pixels(), method, statistics)
-    found = finder.find(lambda box: image[box.slices], whole)
-    mask = clean_clump(found.clump, finder.max_hole_area, finder.min_clump_area)
-    clumps, count = ndimage.label(mask, structure=np.ones((3, 3)))
+    labels, count = ndimage.label(clump, structure=np.ones((3, 3)))
     extents = {
         number: Box(rows.start, columns.start, rows.stop, columns.stop)
-        for number, (rows, columns) in enumerate(ndimage.find_objects(clumps), start=1)
+        for number, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1)
     }
-    spots = found.spots
-    centres = find_centres(spots)
-    places = centres[spots.probability >= options.min_nucleus]
-    at = clumps[tuple(places.T)]
+    at = labels[tuple(places.T)]
     cuts, first = {}, count + 1
     for number in list(extents):
         nuclei = places[at == number]
         if not limits.hold(extents[number], len(nuclei)):
             extent = extents.pop(number)
-            cuts[number] = make_cut(coarsen(clumps[extent.slices] == number, extent), extent, nuclei, limits, first)
+            cuts[number] = make_cut(coarsen(labels[extent.slices] == number, extent), extent, nuclei, limits, first)
             extents.update(enumerate(cuts[number].extents(), start=first))
             first += len(cuts[number])
-    pieces = Pieces(count, cuts)
-    labels = pieces.number(clumps, whole)
-    owned = own_spots(spots, labels, whole, options.min_nucleus)
-    parts, left = [], set(np.flatnonzero(owned[0] == 0).tolist())
-    for done, (number, extent) in enumerate(extents.items(), start=1):
-        box = segmenter.find_box(extent, whole.shape)
-        view = view_piece((number,), box, clumps[box.slices], pieces, spots, *owned)
-        if segmenter.may_have_cells(view):
-            clump = pieces.find_clump(number)
-            parts.append((clump - 1, box, segmenter.segment(image[box.slices], view)))
-        else:
-            left.update(np.flatnonzero(owned[0] == number).tolist())
-        if progress:
-            progress(done, len(extents))
-    sizes = np.bincount(clumps.ravel(), minlength=1)[1:]
-    return _assemble(whole.shape, parts, sizes, spots.choose(np.array(sorted(left), np.int64)), method.prior.rays)
+    return np.asarray(labels, np.int32), Pieces(count, cuts), extents
 
 
-def find_centres(spots: Spots) -> NDArray[np.int64]:
+@dataclass(frozen=True, eq=False)
+class OwnedCandidates:
+    """The candidates of an image, or near a box of it, and the pieces that they belong to.
+
+    Attributes
+    ----------
+    candidates : Spots
+    owners : (S,) int64
+        Number of the piece, 0 for none.
+    accepted : (S,) bool
+        Which are nuclei by themselves.
+    areas : (S,) int64
+        Pixels of each in its piece.
+    given : (S,) bool, optional
+        Which were given as nuclei.
+    """
+
+    candidates: Spots
+    owners: NDArray[np.int64]
+    accepted: NDArray[np.bool_]
+    areas: NDArray[np.int64]
+    given: NDArray[np.bool_] | None = None
+
+    def choose(self, rows: NDArray[np.int64]) -> OwnedCandidates:
+        """Give some of them."""
+        return OwnedCandidates(self.candidates.choose(rows), self.owners[rows], self.accepted[rows], self.areas[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence[OwnedCandidates]) -> OwnedCandidates:
+        """Put those of several parts of an image together, one part after the other."""
+        return cls(
+            Spots.join([part.candidates for part in parts], sort=False),
+            np.concatenate([np.empty(0, np.int64), *(part.owners for part in parts)]),
+            np.concatenate([np.empty(0, np.bool_), *(part.accepted for part in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(part.areas for part in parts)]),
+        )
+
+    @classmethod
+    def find(
+        cls,
+        candidates: Spots,
+        labels: NDArray[np.int64],
+        box: Box,
+        min_nucleus: float,
+        given: NDArray[np.bool_] | None = None,
+    ) -> OwnedCandidates:
+        """Tell which piece each candidate belongs to, and whether it is a nucleus by itself.
+
+        Parameters
+        ----------
+        candidates : Spots
+        labels : (h, w) int64
+            Numbers of pieces in a box that holds the candidates.
+        box : Box
+        min_nucleus : float
+        given : (S,) bool, optional
+            See :class:`FoundRegions`.
+        """
+        owners, areas = np.zeros((2, len(candidates)), np.int64)
+        accepted = np.zeros(len(candidates), np.bool_)
+        for index, pixels in enumerate(candidates.masks):
+            inner = labels[candidates.box(index).within(box)]
+            owners[index] = find_owner(inner, pixels)
+            areas[index] = np.count_nonzero(pixels & (inner == owners[index])) if owners[index] else 0
+            if given is None:
+                probable = candidates.probability[index] >= min_nucleus
+                # At least half of its pixels lie within its clump.
+                accepted[index] = probable and bool(owners[index]) and 2 * areas[index] >= np.count_nonzero(pixels)
+            else:
+                accepted[index] = given[index] and owners[index]
+        return cls(candidates, owners, accepted, areas, given)
+
+
+def complete_by_nuclei(
+    statistics: ImageStatistics,
+    sizes: NDArray[np.int64],
+    pieces: Pieces,
+    owners: NDArray[np.int64],
+    areas: NDArray[np.int64],
+    prior: ShapePrior,
+) -> ImageStatistics:
+    """Complete statistics by the clumps of an image, of so many pixels (C,), and its accepted nuclei.
+
+    Parameters
+    ----------
+    statistics : ImageStatistics
+    sizes : (C,) int64
+    pieces : Pieces
+    owners, areas : (N,) int64
+        Piece and pixels of each nucleus.
+    prior : ShapePrior
+    """
+    found = np.array([pieces.find_clump(piece) for piece in owners.tolist()], np.int64)
+    members = np.bincount(found, minlength=len(sizes) + 1)[1:]
+    return complete(statistics, sizes.tolist(), members.tolist(), areas, prior)
+
+
+def find_middles(spots: Spots) -> NDArray[np.int64]:
     """Pixels (S, 2) in the middle of the boxes of spots."""
     return (spots.boxes[:, :2] + spots.boxes[:, 2:]) // 2
 
 
-def own_spots(
-    spots: Spots, labels: NDArray[np.int64], box: Box, min_nucleus: float
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Tell which piece each spot belongs to, 0 for none, and whether it is a nucleus by itself.
+def find_owner(labels: NDArray[np.integer[Any]], pixels: NDArray[np.bool_]) -> int:
+    """Number of the clump that most pixels of a spot lie in, the first of equals; 0 if none does."""
+    own = labels[pixels]
+    own = own[own > 0]
+    if not own.size:
+        return 0
+    numbers, counts = np.unique(own, return_counts=True)  # to count all numbers up to a million takes longer
+    return int(numbers[counts.argmax()])
 
-    Parameters
-    ----------
-    spots : Spots
-    labels : (h, w) int64
-        Numbers of pieces in a box that holds the spots.
-    box : Box
-    min_nucleus : float
-    """
-    owners, nuclei = np.zeros(len(spots), np.int64), np.zeros(len(spots), np.bool_)
-    for index, pixels in enumerate(spots.masks):
-        inner = labels[spots.box(index).within(box)]
-        owners[index] = find_owner(inner, pixels)
-        if owners[index]:
-            within = pixels & (inner == owners[index])
-            nuclei[index] = is_nucleus(float(spots.probability[index]), within, pixels, min_nucleus)
-    return owners, nuclei
+
+def find_view_reach(statistics: ImageStatistics, solver: CellSolver) -> int:
+    """Pixels round a clump that are looked at."""
+    if solver.rays is not None:
+        return find_reach(solver.rays, statistics.diameter)
+    assert statistics.scale is not None
+    return WITHOUT_RAYS + round(4 * statistics.scale * float(solver.prior.mean.mean()))
+
+
+def may_have_cells(owned: OwnedCandidates, piece: int, min_nucleus: float) -> bool:
+    """Whether any candidate of a piece may be a nucleus."""
+    own = owned.owners == piece
+    probable = owned.candidates.probability >= DOUBTFUL * min_nucleus
+    return bool((own & (probable | owned.accepted | np.isnan(owned.candidates.probability))).any())
 
 
 def view_piece(
     numbers: Sequence[int],
     box: Box,
+    channels: NDArray[np.float32],
     clumps: NDArray[np.integer[Any]],
     pieces: Pieces,
-    spots: Spots,
-    owners: NDArray[np.int64],
-    nuclei: NDArray[np.bool_],
+    owned: OwnedCandidates,
+    chosen: NDArray[np.int64] | None = None,
 ) -> ClumpView:
     """Show a piece in its box, or several as one.
 
@@ -309,87 +251,202 @@ def view_piece(
     numbers : sequence of int
         Of the pieces; numbers that no piece has stand for nothing.
     box : Box
+    channels : (3, h, w) float32
     clumps : (h, w) int
         Numbers of clumps in the box.
     pieces : Pieces
-    spots : Spots
+    owned : OwnedCandidates
         All that meet the box, at least.
-    owners, nuclei : (S,)
-        See :func:`own_spots`.
+    chosen : (c,) int64, optional
+        Rows of those that are shown, where the caller knows.
     """
-    near = spots.meet(box)
-    own = np.isin(owners[near], numbers)
-    kept = own | nuclei[near]
-    near, own = near[kept], own[kept]
+    near = find_shown(numbers, box, owned) if chosen is None else chosen
     whole = np.isin(clumps, [pieces.find_clump(number) for number in numbers])
     shown = np.where(whole, SEVERED, np.where(clumps > 0, OTHER, 0)).astype(np.uint8)
     shown[np.isin(pieces.number(clumps, box), numbers)] = OWN
-    return ClumpView(box, shown, spots.choose(near), np.where(own, OWN, OTHER).astype(np.uint8))
+    own = np.isin(owned.owners[near], numbers)
+    candidates = owned.candidates.choose(near)
+    classified = not bool(np.isnan(candidates.probability[own]).any())
+    return ClumpView(box, channels, shown, candidates, own, owned.accepted[near], classified)
 
 
-def _assemble(
-    shape: tuple[int, int],
-    parts: Sequence[tuple[int, Box, Segmentation]],
-    sizes: NDArray[np.int64],
-    left: Spots,
-    rays: int,
-) -> Segmentation:
-    """Put the cells of single clumps together."""
-    records = [ClumpRecord(int(size), (int(size),), "no seed") for size in sizes]
-    nuclei, second = np.zeros((2, *shape), np.int32)
-    others = [_describe_left(left)]
-    told: dict[int, list[ClumpRecord]] = {}
-    count = 0
-    for number, box, result in parts:
-        if len(result):
-            told.setdefault(number, []).extend(result.clumps)
-        for target, labels in ((nuclei, result.nuclei), (second, result.second_nuclei)):
-            if labels is not None:
-                target[box.slices][labels > 0] = labels[labels > 0] + count
-        if result.others is not None:
-            others.append(replace(result.others, places=result.others.places + np.array([box.top, box.left])))
-        count += len(result)
-    for number, of_parts in told.items():
-        left_over = sum(record.energy for record in of_parts)
-        # Of a clump that was cut, all parts together.
-        records[number] = (
-            of_parts[0] if len(of_parts) == 1 else ClumpRecord(records[number].size, (left_over,), "bound")
+def find_shown(numbers: Sequence[int], box: Box, owned: OwnedCandidates) -> NDArray[np.int64]:
+    """Rows of the candidates that a view of pieces shows: their own, and the accepted ones of others."""
+    near = owned.candidates.meet(box)
+    return near[np.isin(owned.owners[near], numbers) | owned.accepted[near]]
+
+
+@dataclass(frozen=True, eq=False)
+class ImageDivision:
+    """An image divided into pieces that are solved each by itself.
+
+    Attributes
+    ----------
+    channels : (3, H, W) float32
+    labels : (H, W) int32
+        Numbers of clumps.
+    pieces : Pieces
+    extents : dict of int to Box
+    owned : OwnedCandidates
+    statistics : ImageStatistics
+        Complete.
+    solver : CellSolver
+    """
+
+    channels: NDArray[np.float32]
+    labels: NDArray[np.int32]
+    pieces: Pieces
+    extents: Mapping[int, Box]
+    owned: OwnedCandidates
+    statistics: ImageStatistics
+    solver: CellSolver
+
+    @classmethod
+    def of(
+        cls,
+        channels: NDArray[np.float32],
+        found: FoundRegions,
+        statistics: ImageStatistics,
+        solver: CellSolver,
+        limits: Limits,
+    ) -> ImageDivision:
+        """Divide an image; statistics that are not complete are completed."""
+        probable = found.candidates.probability >= solver.min_nucleus if found.given is None else found.given
+        labels, pieces, extents = divide_clumps(found.clump, find_middles(found.candidates)[probable], limits)
+        whole = Box(0, 0, *found.clump.shape)
+        numbers = pieces.number(labels, whole)
+        owned = OwnedCandidates.find(found.candidates, numbers, whole, solver.min_nucleus, found.given)
+        if not statistics.is_complete:
+            sizes, accepted = np.bincount(labels.ravel(), minlength=1)[1:], owned.accepted
+            statistics = complete_by_nuclei(
+                statistics, sizes, pieces, owned.owners[accepted], owned.areas[accepted], solver.prior
+            )
+        return cls(channels, labels, pieces, extents, owned, statistics, solver)
+
+    @cached_property
+    def reach(self) -> int:
+        """Pixels round a clump that are looked at."""
+        return find_view_reach(self.statistics, self.solver)
+
+    def view(self, piece: int) -> tuple[ClumpView, NDArray[np.int64]]:
+        """Show a piece; also the rows of the candidates of the image that are those of the view."""
+        box = self.extents[piece].grow(self.reach, self.labels.shape)
+        rows = find_shown((piece,), box, self.owned)
+        channels = np.ascontiguousarray(self.channels[:, *box.slices])
+        return view_piece((piece,), box, channels, self.labels[box.slices], self.pieces, self.owned, rows), rows
+
+    def solve(self, evidence: Evidence | None = None, progress: Callable[[int, int], None] | None = None) -> Solved:
+        """Solve every piece that may have cells."""
+        solved = []
+        for done, piece in enumerate(self.extents, start=1):
+            if may_have_cells(self.owned, piece, self.solver.min_nucleus):
+                view, rows = self.view(piece)
+                own = None if evidence is None else choose_evidence(evidence, rows)
+                solved.append((piece, rows, solve_clump(view, self.statistics, self.solver, evidence=own)))
+            if progress:
+                progress(done, len(self.extents))
+        return Solved(self, solved)
+
+
+def choose_evidence(evidence: Evidence, rows: NDArray[np.int64]) -> Evidence:
+    """Evidence of some candidates, given that of the first ones of an image: of the rest nothing is known."""
+    assert evidence.radii is not None and evidence.radii_std is not None
+    known = rows < len(evidence.radii)
+    at = np.where(known, rows, 0)
+    if not len(evidence.radii):
+        return Evidence(
+            np.ones((len(rows), evidence.radii.shape[1])), np.full((len(rows), evidence.radii.shape[1]), np.inf)
         )
-    results = [result for _, _, result in parts]
-    return Segmentation(
-        shape,
-        np.vstack([np.empty((0, 2)), *(result.seeds + np.array([box.top, box.left]) for _, box, result in parts)]),
-        np.vstack([np.empty((0, rays)), *(result.radii for result in results)]),
-        np.concatenate([np.empty(0, np.int64), *(np.full(len(result), number) for number, _, result in parts)]),
-        tuple(records),
-        nuclei,
-        second if second.any() else None,
-        np.concatenate([np.empty(0), *(result.nucleus_probability for result in results)]),
-        _join_others(others),
-    )
+    return Evidence(evidence.radii[at], np.where(known[:, None], evidence.radii_std[at], np.inf))
 
 
-def _describe_left(spots: Spots) -> Others:
-    """Spots that no clump has a use for."""
-    places = [
-        np.argwhere(mask).mean(axis=0) + corner for mask, corner in zip(spots.masks, spots.boxes[:, :2], strict=True)
-    ]
-    return Others(
-        np.array(places, np.float64).reshape(-1, 2),
-        np.array([np.count_nonzero(mask) for mask in spots.masks], np.float64),
-        spots.probability,
-        tuple(map(tell_kind, spots.light.tolist())),
-    )
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The pieces of an image, solved.
 
+    Attributes
+    ----------
+    division : ImageDivision
+    parts : sequence of (int, (c,) int64, ClumpSolution)
+        Number of each piece, rows of the candidates of the image in its view, and its cells.
+    """
 
-def _join_others(parts: Sequence[Others]) -> Others:
-    """Put others of several clumps together, in the order of their rows."""
-    places = np.concatenate([part.places for part in parts])
-    order = np.lexsort((places[:, 1], places[:, 0]))
-    kinds = [kind for part in parts for kind in part.kinds]
-    return Others(
-        places[order],
-        np.concatenate([part.areas for part in parts])[order],
-        np.concatenate([part.probability for part in parts])[order],
-        tuple(kinds[index] for index in order.tolist()),
-    )
+    division: ImageDivision
+    parts: Sequence[tuple[int, NDArray[np.int64], ClumpSolution]]
+
+    def assemble(self) -> Segmentation:
+        """Put the cells together: in the order of their nuclei, those without one last."""
+        division, owned = self.division, self.division.owned
+        shape = (division.labels.shape[0], division.labels.shape[1])
+        keys, seeds, radii, clump, probability = [], [], [], [], []
+        for piece, rows, solution in self.parts:
+            first = [int(rows[cell[0]]) for cell in solution.cells]
+            keys += first + [len(owned.owners)] * (len(solution) - len(first))
+            seeds.append(solution.seeds)
+            radii.append(solution.radii)
+            clump += [piece - 1] * len(solution)
+            probability.append(solution.probability)
+        rays = division.solver.prior.rays
+        outside = [] if owned.given is None else np.flatnonzero((owned.owners == 0) & owned.given).tolist()
+        for row in outside:
+            keys.append(row)
+            seeds.append(np.floor(owned.candidates.find_seed(row) + 0.5)[None])
+            radii.append(np.zeros((1, rays)))
+            clump.append(-1)
+            probability.append(owned.candidates.probability[[row]])
+        order = np.argsort(np.array(keys, np.int64), kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        nuclei, second, start = np.zeros(shape, np.int32), np.zeros(shape, np.int32), 0
+        for _, _, solution in self.parts:
+            numbers = np.append(0, place[start : start + len(solution)] + 1).astype(np.int32)
+            start += len(solution)
+            for target, labels in ((nuclei, solution.nuclei), (second, solution.second_nuclei)):
+                if labels is not None:
+                    target[solution.view.box.slices][labels > 0] = numbers[labels[labels > 0]]
+        for row, number in zip(outside, place[start:].tolist(), strict=True):
+            target = nuclei[owned.candidates.box(row).slices]
+            target[owned.candidates.masks[row]] = number + 1
+        if outside:
+            said = ", ".join(map(str, outside[:10])) + (" ..." if len(outside) > 10 else "")
+            warnings.warn(
+                f"{len(outside)} nuclei lie outside the clumps and got an empty outline: {said}",
+                SeedOutsideWarning,
+                stacklevel=3,
+            )
+        return Segmentation(
+            shape,
+            np.vstack([np.empty((0, 2)), *seeds])[order],
+            np.vstack([np.empty((0, rays)), *radii])[order],
+            np.array(clump, np.int64)[order],
+            self._records(),
+            nuclei,
+            second if second.any() else None,
+            None if self._unclassified else np.concatenate([np.empty(0), *probability])[order],
+            None if self._unclassified else self._others(),
+            division.statistics,
+        )
+
+    @property
+    def _unclassified(self) -> bool:
+        return bool(np.isnan(self.division.owned.candidates.probability).any())
+
+    def _records(self) -> tuple[ClumpRecord, ...]:
+        """How each piece was explained; a clump that was cut stands for nothing, beside its parts."""
+        division = self.division
+        box = Box(0, 0, division.labels.shape[0], division.labels.shape[1])
+        total = max([division.pieces.count + 1, *(cut.first + len(cut) for cut in division.pieces.cuts.values())])
+        sizes = np.bincount(division.pieces.number(division.labels, box).ravel(), minlength=total)[1:].tolist()
+        records = [ClumpRecord(size, (size,), "no seed") for size in sizes]
+        for number in division.pieces.cuts:
+            records[number - 1] = ClumpRecord(0, (0,), "cut")
+        for piece, _, solution in self.parts:
+            if len(solution):
+                records[piece - 1] = solution.record
+        return tuple(records)
+
+    def _others(self) -> Others:
+        """All candidates that became no nuclei, in the order of their rows."""
+        taken = {int(rows[member]) for _, rows, solution in self.parts for cell in solution.cells for member in cell}
+        left = [row for row in range(len(self.division.owned.owners)) if row not in taken]
+        return describe_others(self.division.owned.candidates.choose(np.array(left, np.int64))).sort()

@@ -1,40 +1,30 @@
-"""What is left when the cells are found: spots that are no nuclei, told apart by their contrast."""
+"""What is left when the cells are found: candidates that are no nuclei, told apart by their contrast."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
 from declump.records.others import LEUKOCYTE, OTHER, Others
-from declump.records.regions import Regions, seeds_from_labels
-from declump.regions.spots import measure_light
+from declump.records.spots import Spots
 
 MAX_LIGHT = 0.7
 """Most light, relative to that through the ring round it, that a leukocyte lets through."""
 
 
-def collect_others(regions: Regions, luminance: NDArray[np.float32]) -> Others | None:
-    """Collect the candidates that became no nuclei.
-
-    Parameters
-    ----------
-    regions : Regions
-        With the candidates that are left; None is given where no judge looked at them.
-    luminance : (H, W)
-        Relative to the background.
-    """
-    if regions.candidate_probability is None or regions.candidates is None:
-        return None
-    areas = np.bincount(regions.candidates[regions.candidates > 0], minlength=len(regions.candidate_probability) + 1)[
-        1:
+def describe_others(candidates: Spots, kinds: Sequence[str] = ()) -> Others:
+    """Describe candidates that became no nuclei, in their order; by the kinds that a person told, where they are."""
+    places = [
+        np.argwhere(mask).mean(axis=0) + corner
+        for mask, corner in zip(candidates.masks, candidates.boxes[:, :2], strict=True)
     ]
-    light = measure_light(regions.candidates, (regions.candidates > 0) | (regions.nuclei > 0), luminance)
-    said = ("",) * len(light) if regions.frozen is None else regions.frozen.kinds
+    told = kinds or ("",) * len(candidates)
     return Others(
-        seeds_from_labels(regions.candidates),
-        areas.astype(np.float64),
-        regions.candidate_probability,
-        tuple(kind or tell_kind(value) for kind, value in zip(said, light, strict=True)),
+        np.array(places, np.float64).reshape(-1, 2),
+        np.array([np.count_nonzero(mask) for mask in candidates.masks], np.float64),
+        candidates.probability,
+        tuple(kind or tell_kind(light) for kind, light in zip(told, candidates.light.tolist(), strict=True)),
     )
 
 

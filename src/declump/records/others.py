@@ -49,6 +49,16 @@ class Others:
         """Return their number."""
         return len(self.kinds)
 
+    def move(self, down: int, right: int) -> Others:
+        """Move them by so many pixels."""
+        return Others(self.places + np.array([down, right]), self.areas, self.probability, self.kinds)
+
+    def sort(self) -> Others:
+        """Bring them into the order of their rows, then columns."""
+        order = np.lexsort((self.places[:, 1], self.places[:, 0]))
+        kinds = tuple(self.kinds[index] for index in order.tolist())
+        return Others(self.places[order], self.areas[order], self.probability[order], kinds)
+
     @property
     def leukocytes(self) -> int:
         """Number of those that look like leukocytes."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from declump.records.clump import check_mask
-from declump.records.evidence import Evidence
 
 LARGEST_TABLE = 1 << 20
 """Labels up to this are ranked by a table of them, larger ones by sorting."""
@@ -31,30 +30,24 @@ class Regions:
         it, the nearest pixel of the nucleus.
     layers : (H, W) float32, optional
         Expected number of cells at each pixel, 3 standing for 3 or more; None where unknown.
-    layers_std : (H, W) float32, optional
-        Standard deviation of that number; None where unknown.
     candidates : (H, W) int32, optional
         Spots that are too doubtful for nuclei by themselves, numbered from 1; a ray network may bear them out, see
-        :func:`declump.evidence.candidates.confirm_candidates`. They overlap no nucleus.
+        :func:`declump.pipelines.decide.confirm`. They overlap no nucleus.
     nucleus_probability : (N,) float64, optional
         Probability of each nucleus to be the nucleus of a cell, by a judge; None where none looked at them.
     candidate_probability : (C,) float64, optional
         The same of the candidates, which are then all other spots, also those that hardly look like nuclei.
     diameter : float, optional
         Usual diameter of a nucleus in pixels: the scale at which the image is looked at; None where unknown.
-    frozen : FrozenRecord, optional
-        What is not to be found any more: these are all cells, of a known size; see :func:`declump.freeze`.
     """
 
     clump: NDArray[np.bool_]
     nuclei: NDArray[np.int32]
     layers: NDArray[np.float32] | None = None
-    layers_std: NDArray[np.float32] | None = None
     candidates: NDArray[np.int32] | None = None
     nucleus_probability: NDArray[np.float64] | None = None
     candidate_probability: NDArray[np.float64] | None = None
     diameter: float | None = None
-    frozen: FrozenRecord | None = None
     seeds: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +55,7 @@ class Regions:
         clump = check_mask(self.clump)
         nuclei = number_nuclei(self.nuclei)
         candidates = None if self.candidates is None else number_nuclei(self.candidates)
-        given = {"nuclei": nuclei, "layers": self.layers, "layers_std": self.layers_std, "candidates": candidates}
+        given = {"nuclei": nuclei, "layers": self.layers, "candidates": candidates}
         for name, array in given.items():
             if array is not None and np.shape(array) != clump.shape:
                 raise ValueError(
@@ -73,73 +66,10 @@ class Regions:
         object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "seeds", seeds_from_labels(nuclei))
         count = 0 if candidates is None else int(candidates.max(initial=0))
-        self._check_frozen(count)
         for name, expected in (("nucleus_probability", len(self.seeds)), ("candidate_probability", count)):
             given = getattr(self, name)
             if given is not None and np.shape(given) != (expected,):
                 raise ValueError(f"{name} has one value each, here {expected}; given was an array {np.shape(given)}")
-
-    def _check_frozen(self, candidates: int) -> None:
-        frozen = self.frozen
-        if frozen is None:
-            return
-        cells = len(self.seeds) + len(frozen.bare_seeds)
-        if frozen.found.clump.shape != self.clump.shape:
-            raise ValueError("frozen regions and those that were found are of one image; these are of two")
-        if frozen.drawn is not None and (frozen.drawn.ndim != 2 or len(frozen.drawn) != cells):
-            raise ValueError(f"drawn radii have one row a cell, here {cells}; given were {frozen.drawn.shape}")
-        if len(frozen.kinds) != candidates:
-            raise ValueError(f"every candidate has a kind, here {candidates}; given were {len(frozen.kinds)}")
-
-    @property
-    def cell_seeds(self) -> NDArray[np.float64]:
-        """Seeds (N + M, 2) of all cells that are known: those of the nuclei, then those of cells without one."""
-        return self.seeds if self.frozen is None else np.vstack([self.seeds, self.frozen.bare_seeds])
-
-
-@dataclass(frozen=True, eq=False)
-class FrozenRecord:
-    """What regions were found once, and is kept while a person corrects them.
-
-    Only what is corrected changes then: no cell is added, the size of cells and of nuclei does not follow from the
-    number of seeds, and a clump sees the rest of the image as it was found.
-
-    Attributes
-    ----------
-    found : Regions
-        As they were found, not frozen themselves.
-    evidence : Evidence, optional
-        What a network said of their cells, one row a nucleus.
-    scale : float
-        Size of the cells relative to the prior's examples.
-    nucleus_area : float
-        Usual area of a nucleus in square pixels.
-    bare_seeds : (M, 2) float64
-        Row and column of the cells whose nucleus is not known; they come after those with one.
-    drawn : (N + M, K) float64, optional
-        Radii in pixels that a person drew of each cell; NaN where nothing was drawn.
-    kinds : tuple of str
-        What each candidate is by the word of a person; empty where nobody said anything.
-    """
-
-    found: Regions
-    evidence: Evidence | None
-    scale: float
-    nucleus_area: float
-    bare_seeds: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
-    drawn: NDArray[np.float64] | None = None
-    kinds: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        if self.found.frozen is not None:
-            raise ValueError("regions are frozen once: give those that were found")
-        if self.evidence is not None:
-            self.evidence.check(len(self.found.seeds), self.found.clump.shape)
-        if not (np.isfinite(self.scale) and self.scale > 0 and np.isfinite(self.nucleus_area)):
-            raise ValueError(f"the scale is a number > 0; given was {self.scale}")
-        if self.bare_seeds.ndim != 2 or self.bare_seeds.shape[1] != 2:
-            raise ValueError(f"seeds are (M, 2): row and column of each; given was {self.bare_seeds.shape}")
 
 
 def number_nuclei(nuclei: ArrayLike) -> NDArray[np.int32]:

@@ -15,9 +15,10 @@ from declump.records.crops import Crop, crop_contour, crop_nuclei
 from declump.records.doubts import CellWarning, find_doubts
 from declump.records.exchange import Exchange
 from declump.records.others import Others
+from declump.records.statistics import ImageStatistics
 from declump.shapes import contours
 
-Ended = Literal["explained", "no decrease", "bound", "no seed", "masks"]
+Ended = Literal["explained", "no decrease", "bound", "no seed", "masks", "cut"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class ClumpRecord:
         Hard discrepancy (equation 2) in pixels at the start and after every step; a clump without a seed has its size.
     stopped : str
         "explained", "no decrease", "bound" (see :class:`declump.evolution.trust_region.Evolution`), "no seed", or
-        "masks" where the cells were not evolved but given (:meth:`Segmentation.from_masks`).
+        "masks" where the cells were not evolved but given (:meth:`Segmentation.from_masks`), or "cut" for a clump whose
+        parts, after all other clumps, stand for it.
     """
 
     size: int
@@ -71,6 +73,8 @@ class Segmentation(Exchange):
         one. None where no judge looked at them.
     others : Others, optional
         What was judged to be no nucleus: leukocytes, debris. None where no judge looked.
+    statistics : ImageStatistics, optional
+        What was taken from the image as a whole; None where cells were not found in one.
     """
 
     shape: tuple[int, int]
@@ -82,6 +86,7 @@ class Segmentation(Exchange):
     second_nuclei: NDArray[np.int32] | None = None
     nucleus_probability: NDArray[np.float64] | None = None
     others: Others | None = None
+    statistics: ImageStatistics | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""

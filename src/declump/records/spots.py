@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.records.boxes import Box
+from declump.records.regions import seeds_from_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +42,20 @@ class Spots:
         """Where one of them lies."""
         return Box(*self.boxes[index].tolist())
 
+    def find_seed(self, index: int) -> NDArray[np.float64]:
+        """Row and column (2,) of a point in one of them: its centroid, or its nearest pixel to that."""
+        return np.asarray(seeds_from_labels(self.masks[index])[0] + self.boxes[index, :2])
+
     def choose(self, chosen: NDArray[Any]) -> Spots:
         """Give some of them, by truth values or numbers."""
         rows = np.arange(len(self))[chosen]
         masks = [self.masks[row] for row in rows.tolist()]
         return Spots(self.boxes[rows], masks, self.probability[rows], self.light[rows])
+
+    def move(self, down: int, right: int) -> Spots:
+        """Move them by so many pixels."""
+        boxes = self.boxes + np.array([down, right, down, right])
+        return Spots(boxes, self.masks, self.probability, self.light)
 
     def sort(self) -> Spots:
         """Bring them into their order, by the first pixel of each."""
@@ -68,17 +78,18 @@ class Spots:
         return np.column_stack([self.boxes[:, 0], self._first_columns()])
 
     @classmethod
-    def join(cls, parts: Iterable[Spots]) -> Spots:
-        """Put spots of several parts of an image together, in their order."""
+    def join(cls, parts: Iterable[Spots], *, sort: bool = True) -> Spots:
+        """Put spots of several parts of an image together, in their order, or one part after the other."""
         every = [part for part in parts if len(part)]
         if not every:
             return cls(np.empty((0, 4), np.int64), (), np.empty(0), np.empty(0))
-        return cls(
+        joined = cls(
             np.concatenate([part.boxes for part in every]),
             [mask for part in every for mask in part.masks],
             np.concatenate([part.probability for part in every]),
             np.concatenate([part.light for part in every]),
-        ).sort()
+        )
+        return joined.sort() if sort else joined
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Give them as a few arrays, for files."""

@@ -75,7 +75,7 @@ def _interpolate(values: Floats, axis: int, start: int, stop: int, size: int) ->
     first = np.minimum(place.astype(np.int64), max(count - 2, 0))
     share = (place - first).astype(np.float32).reshape((-1, 1) if axis == 0 else (1, -1))
     second = np.minimum(first + 1, count - 1)
-    return np.take(values, first, axis) * (1 - share) + np.take(values, second, axis) * share
+    return np.asarray(np.take(values, first, axis) * (1 - share) + np.take(values, second, axis) * share)
 
 
 DECIMALS = 4

@@ -1,7 +1,10 @@
-"""Regions of a part of an image, as the whole image would show them: what networks say, and the spots that begin there.
+"""Regions of any part of an image: the clump, and all that may be a nucleus. The seam between networks and cells.
+
+:meth:`RegionFinder.find` is the only way from pixels to regions, for an image in memory (which is one part) and for the
+tiles of a slide. Whatever networks say what a nucleus is: the stages after it know :class:`PartRegions` alone.
 
 A part is looked at with as much round it as is needed: what the region network sees, the whole of every spot that
-begins in the part, and what the judge sees of it. All else comes from the statistics of the image.
+begins in the part, and what the classifier of nuclei sees of it. All else comes from the statistics of the image.
 """
 
 from __future__ import annotations
@@ -10,7 +13,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +22,6 @@ from declump.models import Model
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.records.statistics import ImageStatistics
-from declump.regions.channels import to_channels
-from declump.regions.find import MAX_HOLE, MIN_CLUMP
 from declump.regions.inference import Maps, open_region_model
 from declump.regions.judge import FAR, WINDOW, SpotPlanes, average_layers, judge_spots, open_judge
 from declump.regions.lattice import Lattice, find_receptive_field
@@ -30,13 +30,23 @@ from declump.regions.nuclei import FAINT, SMOOTHING
 from declump.regions.options import RegionOptions
 from declump.regions.spots import find_spots, measure_light
 
-Read = Callable[[Box], NDArray[Any]]
-"""Gives the pixels (h, w[, channels]) of a box of an image."""
+See = Callable[[Box], NDArray[np.float32]]
+"""Gives the channels (3, h, w) of a box of an image (:func:`declump.regions.channels.to_channels`)."""
+
+EMPTY = 0.03
+"""Where no mean of a square differs from the background by more than this share of it, there is nothing."""
+SQUARE, BLOCK = 8, 64
+"""Sides in pixels of the squares, and of the blocks of them that are looked at or passed over, from the image's
+corner."""
 
 ROOM = 6.0
 """Diameters of a nucleus that are looked at round a part at first: the judge sees about four."""
 REACH = 4.0
 """Spots so near to a part, in diameters, may decide whether one that stands out at some level is taken."""
+MIN_CLUMP = 2.5
+"""Smallest clump, in areas of a nucleus."""
+MAX_HOLE = 0.5
+"""Largest hole in a clump that is filled, in areas of a nucleus."""
 MOST_ROOM = 48.0
 """If spots are so large that this is not enough, twice as much each time, up to so many diameters."""
 
@@ -50,14 +60,17 @@ class PartRegions:
     clump : (h, w) bool
         Where the network sees any cell; specks and holes are still there.
     spots : Spots
-        Those whose first pixel lies in the part.
+        Candidates for nuclei whose first pixel lies in the part: masks, probabilities, how much light they let through.
     whole : bool
         Whether every spot was seen whole; not so where spots run together over a large part of the image.
+    layers : (h, w) float32
+        Expected number of cells at each pixel, 3 standing for 3 or more.
     """
 
     clump: NDArray[np.bool_]
     spots: Spots
     whole: bool
+    layers: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +113,7 @@ class RegionFinder:
     @cached_property
     def margin(self) -> int:
         """Pixels round a part that the network sees."""
-        return self.lattice.find_margin(find_receptive_field(self.model))
+        return max(self.lattice.find_margin(find_receptive_field(self.model)), self.lattice.round_up(BLOCK))
 
     @property
     def diameter(self) -> float:
@@ -117,22 +130,31 @@ class RegionFinder:
         """Smallest clump in square pixels."""
         return MIN_CLUMP * math.pi * self.diameter**2 / 4
 
-    def find(self, read: Read, part: Box) -> PartRegions:
-        """Find the regions of a part of an image."""
-        return self._find(read, part, ROOM)
+    def find(self, see: See, part: Box, maps: Maps | None = None) -> PartRegions:
+        """Find the regions of a part of an image.
 
-    def _find(self, read: Read, part: Box, room: float) -> PartRegions:
+        Parameters
+        ----------
+        see : callable
+            See ``See``.
+        part : Box
+        maps : Maps, optional
+            Of the part, if it is all of the image and was looked at before.
+        """
+        return self._find(see, part, ROOM, maps)
+
+    def _find(self, see: See, part: Box, room: float, maps: Maps | None = None) -> PartRegions:
         """Look at a part with so many diameters of room, and with more where spots were not seen whole."""
         near = part.grow(math.ceil(room * self.diameter), self.shape, HALF)
-        clump, spots, unsure = self._look(read, part, near)
+        clump, spots, layers, unsure = self._look(see, part, near, maps)
         if not unsure or room >= MOST_ROOM:
-            return PartRegions(clump, spots, not unsure)
+            return PartRegions(clump, spots, not unsure, layers)
         rest = plan_rest(unsure, part)
-        again = [self._find(read, one, 2 * room) for one in rest]
+        again = [self._find(see, one, 2 * room) for one in rest]
         begins = [Box(row, column, row + 1, column + 1) for row, column in spots.first_pixels.tolist()]
         kept = np.array([not any(one.holds(begin) for one in rest) for begin in begins], np.bool_)
         every = Spots.join([spots.choose(kept), *(found.spots for found in again)])
-        return PartRegions(clump, every, all(found.whole for found in again))
+        return PartRegions(clump, every, all(found.whole for found in again), layers)
 
     def find_largest_window(self, part: int) -> int:
         """Side in pixels of the largest window that is looked at for a part with such a side."""
@@ -142,15 +164,24 @@ class RegionFinder:
             part, room = max(-(-part // 2), 1), 2 * room
         return max(sides)
 
-    def _look(self, read: Read, part: Box, near: Box) -> tuple[NDArray[np.bool_], Spots, list[Box]]:
-        """Look at a part, and at what is near it: clump, spots, and boxes where spots were not seen whole."""
+    def _look(
+        self, see: See, part: Box, near: Box, maps: Maps | None
+    ) -> tuple[NDArray[np.bool_], Spots, NDArray[np.float32], list[Box]]:
+        """Look at a part, and at what is near it: clump, spots, layers, and boxes where spots were not seen whole."""
         window = near.grow(self.margin, self.shape, self.lattice.pixels)
-        channels = to_channels(read(window), self.statistics.exposure, window)
+        channels = see(window)
+        shown = show_blocks(channels, window, self.shape)
         inner = near.within(window)
-        maps = self.lattice.see(channels, self.model)
-        maps = Maps(maps.classes[:, *inner], maps.centre_map[inner], maps.layers[:, *inner])
+        if not shown[inner].any():
+            nothing = np.zeros(part.shape, np.bool_)
+            return nothing, Spots.join([]), nothing.astype(np.float32), []
+        seen = self.lattice.see(channels, self.model) if maps is None else maps
+        classes = np.where(shown[inner], seen.classes[:, *inner], np.array([1, 0, 0], np.float32)[:, None, None])
+        maps = Maps(classes, seen.centre_map[inner], seen.layers[:, *inner])
         spots, unsure = self._find_spots(maps, channels[0][inner], part, near)
-        return (maps.classes[0] < 0.5)[part.within(near)], spots, unsure
+        own = part.within(near)
+        layers = 3 * average_layers(maps.layers[:, *own])
+        return (maps.classes[0] < 0.5)[own], spots, np.where(shown[inner][own], layers, 0), unsure
 
     def _find_spots(self, maps: Maps, luminance: NDArray[np.float32], part: Box, near: Box) -> tuple[Spots, list[Box]]:
         labels = find_spots(
@@ -228,6 +259,35 @@ class RegionFinder:
                         both = [box, *(one.move(near.top, near.left) for one in (places[blot - 1], *beyond))]
                         found.append(hull(both))
         return found
+
+
+def show_blocks(channels: NDArray[np.float32], window: Box, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Tell which pixels (h, w) of a window lie in blocks of the image (H, W) that show anything.
+
+    A block shows something if the mean of any of its squares is darker, or more coloured, than the background. Blocks
+    that the window cuts off show something.
+    """
+    inner = Box(
+        -(-window.top // BLOCK) * BLOCK,
+        -(-window.left // BLOCK) * BLOCK,
+        window.bottom if window.bottom == shape[0] else window.bottom // BLOCK * BLOCK,
+        window.right if window.right == shape[1] else window.right // BLOCK * BLOCK,
+    )
+    shown = np.ones(window.shape, np.bool_)
+    if inner.bottom <= inner.top or inner.right <= inner.left:
+        return shown
+    planes = channels[:, *inner.within(window)]
+    rows, columns = (np.arange(0, size, SQUARE) for size in inner.shape)
+    sums = np.add.reduceat(np.add.reduceat(planes, rows, axis=1, dtype=np.float64), columns, axis=2)
+    sizes = [np.diff([*starts, size]) for starts, size in zip((rows, columns), inner.shape, strict=True)]
+    luminance, *chrominances = sums / np.outer(*sizes)
+    differs = (np.abs(chrominances).max(axis=0) > EMPTY) | (luminance < 1 - EMPTY)
+    each = BLOCK // SQUARE
+    blocks = np.logical_or.reduceat(differs, np.arange(0, differs.shape[0], each), axis=0)
+    blocks = np.logical_or.reduceat(blocks, np.arange(0, differs.shape[1], each), axis=1)
+    large = blocks.repeat(BLOCK, axis=0).repeat(BLOCK, axis=1)
+    shown[inner.within(window)] = large[: inner.shape[0], : inner.shape[1]]
+    return shown
 
 
 def hull(boxes: Sequence[Box]) -> Box:

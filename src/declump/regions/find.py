@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from declump.images.accepting import ImageLike, to_pixels
-from declump.models import Model
+from declump.records.boxes import Box
+from declump.records.crops import crop_labels
 from declump.records.regions import Regions
-from declump.regions.channels import ImageChannels, is_flat
+from declump.records.spots import Spots
+from declump.records.statistics import ImageStatistics
+from declump.regions.by_window import MAX_HOLE, MIN_CLUMP, RegionFinder
+from declump.regions.channels import ImageChannels, to_channels
 from declump.regions.cleaning import clean_clump
 from declump.regions.inference import Maps, open_region_model
-from declump.regions.judge import SpotPlanes, choose_nuclei, judge_spots, open_judge
-from declump.regions.lattice import Lattice, maps_at_found_scale
+from declump.regions.lattice import Lattice
+from declump.regions.looking import look_at_image
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.scale import DOUBTED, ENOUGH_NUCLEI
-from declump.regions.spots import find_spots
+from declump.regions.spots import measure_light
 
 CONTRADICTION = 1.5
 """Nuclei smaller or larger by this factor than they should be are worth a warning."""
-MIN_CLUMP = 2.5
-"""Smallest clump, in areas of a nucleus."""
-MAX_HOLE = 0.5
-"""Largest hole in a clump that is filled, in areas of a nucleus."""
-BY_DEFAULT = RegionOptions()
 
 
 def find_regions(
@@ -72,18 +72,93 @@ def find_regions(
     return get_regions(ImageChannels(to_pixels(image)), options)
 
 
+@dataclass(frozen=True, eq=False)
+class FoundRegions:
+    """The clumps of an image and all that may be a nucleus in them.
+
+    Attributes
+    ----------
+    clump : (H, W) bool
+        Without specks and holes.
+    candidates : Spots
+        In the order in which cells are numbered.
+    given : (S,) bool, optional
+        Which of them are nuclei by themselves; by default those that are probable enough and lie in a clump.
+    layers : (H, W) float32, optional
+        Expected number of cells at each pixel.
+    """
+
+    clump: NDArray[np.bool_]
+    candidates: Spots
+    given: NDArray[np.bool_] | None = None
+    layers: NDArray[np.float32] | None = None
+
+    @classmethod
+    def from_regions(cls, regions: Regions, luminance: NDArray[np.float32]) -> FoundRegions:
+        """Take nuclei and candidates of given regions, in this order; what has no probability is not classified."""
+        spots = np.zeros_like(regions.nuclei) if regions.candidates is None else regions.candidates
+        taken, parts = (spots > 0) | (regions.nuclei > 0), []
+        for labels, said in ((regions.nuclei, regions.nucleus_probability), (spots, regions.candidate_probability)):
+            crops = crop_labels(labels, int(labels.max(initial=0)))
+            boxes = [(crop.top, crop.left, *np.add((crop.top, crop.left), crop.mask.shape)) for crop in crops]
+            probability = np.full(len(crops), np.nan) if said is None else np.asarray(said, np.float64)
+            light = np.array(measure_light(labels, taken, luminance), np.float64)
+            masks = [crop.mask for crop in crops]
+            parts.append(Spots(np.array(boxes, np.int64).reshape(-1, 4), masks, probability, light))
+        every = Spots.join(parts, sort=False)
+        return cls(regions.clump, every, np.arange(len(every)) < len(regions.seeds))
+
+    def to_regions(self, diameter: float, min_nucleus: float) -> Regions:
+        """Paint the candidates: those that are nuclei by themselves, and the rest."""
+        nuclei, spots = np.zeros((2, *self.clump.shape), np.int32)
+        numbers: tuple[list[float], list[float]] = ([], [])
+        for index, pixels in enumerate(self.candidates.masks):
+            box = self.candidates.box(index).slices
+            within, probability = pixels & self.clump[box], float(self.candidates.probability[index])
+            is_nucleus = probability >= min_nucleus and 2 * np.count_nonzero(within) >= np.count_nonzero(pixels)
+            target, shown, said = (nuclei, within, numbers[0]) if is_nucleus else (spots, pixels, numbers[1])
+            said.append(probability)
+            target[box][shown] = len(said)
+        return Regions(
+            self.clump,
+            nuclei,
+            layers=self.layers,
+            candidates=spots,
+            nucleus_probability=np.array(numbers[0]),
+            candidate_probability=np.array(numbers[1]),
+            diameter=diameter,
+        )
+
+
+def find_in_image(
+    channels: NDArray[np.float32], statistics: ImageStatistics, options: RegionOptions, maps: Maps | None = None
+) -> FoundRegions:
+    """Find the regions of an image in memory, of which the channels (3, H, W) are given, by its statistics."""
+    whole = Box(0, 0, channels.shape[1], channels.shape[2])
+    finder = RegionFinder(options.in_pixels(), statistics, whole.shape)
+    part = finder.find(lambda box: channels[:, *box.slices], whole, maps)
+    clump = clean_clump(part.clump, finder.max_hole_area, finder.min_clump_area)
+    found = FoundRegions(clump, part.spots, layers=part.layers)
+    areas = [int(np.count_nonzero(mask)) for mask in found.candidates.masks]
+    _warn_of_contradiction(options.in_pixels(), areas, found.candidates.probability >= options.min_nucleus)
+    return found
+
+
 def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regions:
     """Give regions as they are, if they are of this image, or find them as the options say."""
     if isinstance(regions, Regions):
         if image.shape != regions.clump.shape:
             raise ValueError(f"the regions are of another image: {regions.clump.shape} pixels against {image.shape}")
         return regions
-    options = regions.in_pixels()
-    if is_flat(image.channels):
-        return Regions(np.zeros(image.shape, np.bool_), np.zeros(image.shape, np.int32))
-    found = _by_network(image, open_region_model(options.model), options)
-    _warn_of_contradiction(options, typical_diameter(found.nuclei))
-    return found
+    shape = (image.shape[0], image.shape[1])
+    first = look_at_image(lambda box: image.pixels[box.slices], shape, regions)
+    channels = to_channels(image.pixels, first.statistics.exposure) if first.channels is None else first.channels
+    size = first.statistics.diameter
+    if str(regions.judge) == "none":
+        model, maps = open_region_model(regions.model), first.maps
+        maps = Lattice.from_scale(model.nucleus_diameter / size).see(channels, model) if maps is None else maps
+        return replace(read_maps(maps, channels, size, cut=regions.cut_nuclei), diameter=size)
+    return find_in_image(channels, first.statistics, regions, first.maps).to_regions(size, regions.min_nucleus)
 
 
 def resolution(nuclei: NDArray[np.int32], usual: float) -> float:
@@ -98,9 +173,10 @@ def typical_diameter(nuclei: NDArray[np.int32]) -> float | None:
     return float(np.median(np.sqrt(4 * areas / np.pi))) if areas.size >= ENOUGH_NUCLEI else None
 
 
-def _warn_of_contradiction(options: RegionOptions, own: float | None) -> None:
+def _warn_of_contradiction(options: RegionOptions, areas: Sequence[int], nuclei: NDArray[np.bool_]) -> None:
     """Warn where nuclei are not as large as the caller, or the size of a pixel, makes them; by options in pixels."""
-    given = options.diameter or options.expected_diameter
+    given, diameters = options.diameter or options.expected_diameter, np.sqrt(4 * np.array(areas)[nuclei] / np.pi)
+    own = float(np.median(diameters)) if diameters.size >= ENOUGH_NUCLEI else None
     if own is None or given is None or 1 / CONTRADICTION < own / given < CONTRADICTION:
         return
     if options.diameter is not None:
@@ -113,34 +189,15 @@ def _warn_of_contradiction(options: RegionOptions, own: float | None) -> None:
     warnings.warn(said, stacklevel=4)
 
 
-def _by_network(image: ImageChannels, model: Model, options: RegionOptions) -> Regions:
-    """Regions at the scale that was given, or that the image asks for, by options in pixels."""
-    usual = model.nucleus_diameter
-    if options.diameter is not None:
-        lattice = Lattice.from_scale(usual / options.diameter)
-        scale, maps = lattice.scale, lattice.see(image.channels, model)
-    else:
-        scale, maps = maps_at_found_scale(image.channels, model, first_guess(usual, options.expected_diameter))
-    judge = None if str(options.judge) == "none" else open_judge(options.judge)
-    found = read_maps(maps, image.channels, usual / scale, options=options, judge=judge)
-    return replace(found, diameter=usual / scale)
-
-
-def first_guess(usual: float, expected: float | None) -> float:
-    """Scale to begin with: that of the training images, unless nuclei are expected to be far larger or smaller."""
-    return 1.0 if expected is None or 1 / DOUBTED < expected / usual < DOUBTED else usual / expected
-
-
 def read_maps(
     maps: Maps,
     channels: NDArray[np.float32],
     diameter: float,
     *,
-    options: RegionOptions = BY_DEFAULT,
+    cut: bool = False,
     rules: NucleusRules = RULES,
-    judge: Model | None = None,
 ) -> Regions:
-    """Read regions from a network's maps of an image.
+    """Read regions from a network's maps of a whole image by rules of size, shape and contrast alone.
 
     Parameters
     ----------
@@ -149,32 +206,13 @@ def read_maps(
         The image's :func:`declump.regions.channels.to_channels`.
     diameter : float
         Usual diameter of a nucleus in pixels.
-    options : RegionOptions
+    cut : bool
+        Whether nuclei that the image border cuts count.
     rules : NucleusRules
-        By which nuclei are told where there is no judge.
-    judge : Model, optional
-        What tells them.
     """
-    probability, seen = maps.classes[2], maps.classes[0] < 0.5
     nucleus = np.pi * diameter**2 / 4
-    clump = clean_clump(seen, MAX_HOLE * nucleus, MIN_CLUMP * nucleus)
-    if judge is not None:
-        spots = find_spots(probability, maps.centre_map, channels[0], diameter, clump=seen, cut=options.cut_nuclei)
-        offered = Regions(clump, spots, *_count_layers(maps.layers))
-        del spots  # the regions hold them: those of a large image take much
-        said = judge_spots(SpotPlanes.from_maps(channels[0], maps, offered.nuclei), judge, diameter)
-        return choose_nuclei(offered, said, options.min_nucleus)
-    reader = NucleusReader(np.where(clump, probability, 0), maps.centre_map, channels[0], diameter)
-    nuclei, doubtful = (reader.separate(way, cut=options.cut_nuclei) for way in (rules, CANDIDATE_RULES))
+    clump = clean_clump(maps.classes[0] < 0.5, MAX_HOLE * nucleus, MIN_CLUMP * nucleus)
+    reader = NucleusReader(np.where(clump, maps.classes[2], 0), maps.centre_map, channels[0], diameter)
+    nuclei, doubtful = (reader.separate(way, cut=cut) for way in (rules, CANDIDATE_RULES))
     candidates = np.where(np.isin(doubtful, doubtful[nuclei > 0]), 0, doubtful)
-    return Regions(clump, nuclei, *_count_layers(maps.layers), candidates)
-
-
-def _count_layers(layers: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Mean and standard deviation (H, W) of the number of layers, by the probabilities (4, H, W) of 0 to 3."""
-    mean, squares = layers[1].copy(), layers[1].copy()
-    for count in (2, 3):
-        mean += np.float32(count) * layers[count]
-        squares += np.float32(count**2) * layers[count]
-    squares -= mean**2
-    return mean, np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
+    return Regions(clump, nuclei, candidates=candidates)

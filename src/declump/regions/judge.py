@@ -8,7 +8,7 @@ far round the spot lies to the lower right, so that the verdict does not depend 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from declump import _kernels
 from declump.models import NUCLEUS_DIAMETER, Model, model_path, open_model
-from declump.records.regions import Regions, seeds_from_labels
+from declump.records.regions import seeds_from_labels
 from declump.regions.inference import Maps
 from declump.regions.orientation import Orientation
 from declump.regions.sampling import shrink
@@ -177,34 +177,3 @@ def is_doubtful(probability: Doubles | np.float64) -> NDArray[np.bool_]:
 def turn_window(window: Floats) -> Floats:
     """Turn and mirror a window (9, W, W) as the judge is to see it, whichever way round the image lies."""
     return Orientation.as_it_leans(window[_FAR_LUMINANCE]).see(window)
-
-
-def choose_nuclei(regions: Regions, probability: Floats, min_nucleus: float) -> Regions:
-    """Make nuclei of the spots in clumps that are probable enough, and candidates of all others.
-
-    Parameters
-    ----------
-    regions : Regions
-        With all spots as nuclei.
-    probability : (S,)
-        What a judge says of each.
-    min_nucleus : float
-        Least probability of a nucleus.
-    """
-    places = np.flatnonzero(regions.nuclei)  # few of a large image
-    own = regions.nuclei.ravel()[places]
-    areas = np.bincount(own, minlength=len(probability) + 1)
-    within = np.bincount(own[regions.clump.ravel()[places]], minlength=areas.size)
-    chosen = np.append(False, probability >= min_nucleus) & (2 * within >= areas)
-    said = np.append(0, probability).astype(np.float64)
-    # A nucleus, and with it its seed, lies in the clump.
-    nuclei = np.where(chosen[regions.nuclei] & regions.clump, regions.nuclei, 0)
-    rest = ~chosen
-    rest[0] = False
-    return replace(
-        regions,
-        nuclei=nuclei,
-        nucleus_probability=said[chosen],
-        candidates=np.where(rest[regions.nuclei], regions.nuclei, 0).astype(np.int32, copy=False),
-        candidate_probability=said[rest],
-    )

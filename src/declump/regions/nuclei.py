@@ -74,51 +74,19 @@ CANDIDATE_RULES = NucleusRules(
 """For what may be a nucleus if something else speaks for it, too."""
 
 
-def separate_nuclei(
-    probability: NDArray[np.float32],
-    centre_map: NDArray[np.float32],
-    luminance: NDArray[np.float32],
-    diameter: float,
-    *,
-    rules: NucleusRules = RULES,
-    cut: bool = False,
-) -> NDArray[np.int32]:
-    """Tell nuclei apart, and number them.
-
-    Centres are the peaks of the nearness; each takes the nucleus pixels that run up to it, so that touching and
-    overlapping nuclei are one each. Pieces that are doubtful, too small, ragged, or hardly darker than what surrounds
-    them (debris, folds) are dropped. Leukocytes and bare nuclei, which have no cytoplasm, lie in no clump; those that
-    lie on a cell are left to the network and to the least area.
+class NucleusReader:
+    """Maps of one image, to be read by one set of rules after another; what these share is worked out once.
 
     Parameters
     ----------
     probability : (H, W)
-        Probability of nucleus, 0 outside clumps.
+        Probability of nucleus.
     centre_map : (H, W)
         Nearness to the centre of a nucleus, from 0 to 1.
     luminance : (H, W)
         Relative to the background.
     diameter : float
         Expected diameter of a nucleus in pixels.
-    rules : NucleusRules
-    cut : bool
-        Whether nuclei that the image border cuts are kept.
-
-    Returns
-    -------
-    (H, W) int32
-        Numbers from 1, 0 where there is no nucleus.
-    """
-    return NucleusReader(probability, centre_map, luminance, diameter).separate(rules, cut=cut)
-
-
-class NucleusReader:
-    """Maps of one image, to be read by one set of rules after another; what these share is worked out once.
-
-    Parameters
-    ----------
-    probability, centre_map, luminance, diameter
-        See :func:`separate_nuclei`.
     """
 
     def __init__(
@@ -145,7 +113,12 @@ class NucleusReader:
         *,
         cut: bool = False,
     ) -> NDArray[np.int32]:
-        """Number nuclei (H, W); see :func:`separate_nuclei`."""
+        """Number nuclei (H, W), from 1.
+
+        Centres are the peaks of the nearness; each takes the nucleus pixels that run up to it, so that touching and
+        overlapping nuclei are one each. Pieces that are doubtful, too small, ragged, or hardly darker than what
+        surrounds them (debris, folds) are dropped; those that the image border cuts, too, unless ``cut``.
+        """
         from skimage.measure import regionprops
 
         smallest = rules.min_area * np.pi * self.diameter**2 / 4

@@ -52,7 +52,7 @@ def find_spots(
     Parameters
     ----------
     probability, centre_map, luminance, diameter, cut
-        See :func:`declump.regions.nuclei.separate_nuclei`; the probability need not be 0 outside clumps.
+        See :class:`declump.regions.nuclei.NucleusReader`; the probability need not be 0 outside clumps.
     clump : (H, W) bool
         Where round dark spots that the network hardly sees, or sees in fragments, are offered as well.
 
@@ -61,9 +61,7 @@ def find_spots(
     (H, W) int32
         Numbers from 1, 0 where there is no spot. Spots do not overlap; those of the strictest rules come first.
     """
-    spots, sure = _find_by_rules(
-        NucleusReader(probability, centre_map, luminance, diameter), cut=cut
-    )
+    spots, sure = _find_by_rules(NucleusReader(probability, centre_map, luminance, diameter), cut=cut)
     whole = np.bincount(spots[spots > 0], minlength=1) >= WHOLE * np.pi * diameter**2 / 4
     whole[0], whole[sure + 1 :] = False, False
     density = np.clip(luminance, 0.05, 1.5)

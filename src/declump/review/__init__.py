@@ -4,13 +4,12 @@ from declump.review.albums import list_unsaved
 from declump.review.edits import EDITS, Edit, read_edit
 from declump.review.opening import serve
 from declump.review.server.guard import is_loopback
-from declump.review.session import Session, freeze_image
+from declump.review.session import Session
 
 __all__ = [
     "EDITS",
     "Edit",
     "Session",
-    "freeze_image",
     "is_loopback",
     "list_unsaved",
     "read_edit",

@@ -1,4 +1,4 @@
-"""One image of a review: found once, opened with its edits, saved as a cold start from the corrected regions."""
+"""One image of a review: found once, opened with its edits, saved as it is on the screen."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from declump.batch.sources import Source
 from declump.pictures import to_display
 from declump.review.edits import VERDICTS
 from declump.review.found import FILE as FOUND
-from declump.review.found import Found, read_found, write_found
+from declump.review.found import read_found, write_found
 from declump.review.log import FILE as EDITS
 from declump.review.log import EditLog
-from declump.review.session import Session, freeze_image
+from declump.review.session import Session, find_image
 
 FOLDER = "review"
 """What lies beside the results of an image: what was found at first, and the edits."""
@@ -53,13 +53,12 @@ def prepare_image(source: Source, options: Options, folder: Path) -> dict[str, A
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        regions = freeze_image(picture, options, pixel_size[0])
-        result = options.segment(picture, regions)
+        found = find_image(picture, options, pixel_size[0])
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    write_found(Found(regions, result, origin), folder / FOLDER / FOUND)
+    write_found(found, origin, folder / FOLDER / FOUND)
     if record is None:
         warned = [str(warning.message) for warning in said]
-        record = store_image(source, options, folder, picture, result, pixel_size=pixel_size, models=models,
+        record = store_image(source, options, folder, picture, found.result, pixel_size=pixel_size, models=models,
                              warned=warned, planes=planes)  # fmt: skip
     return record
 
@@ -103,17 +102,17 @@ class ReviewedImage:
         self.source, self.options, self.folder = source, options, folder
         place = folder / FOLDER
         check_links(folder, [f"{FOLDER}/{FOUND}", f"{FOLDER}/{EDITS}"])
-        found = read_found(place / FOUND)
-        if found.origin != _origin(source, options, options.model_digests()):
+        found, origin = read_found(place / FOUND)
+        if origin != _origin(source, options, options.model_digests()):
             raise ValueError(f"{source.shown_path} or the options have changed since it was prepared; open it anew")
         self.picture, self.planes = read_focused(source)
-        self.session = Session(self.picture, found.regions, options, found.result)
-        self.log = EditLog(place / EDITS, {"image": found.origin["image"], "found": file_digest(place / FOUND)})
+        self.session = Session(self.picture, found, options)
+        self.log = EditLog(place / EDITS, {"image": origin["image"], "found": file_digest(place / FOUND)})
         for record in self.log.records:
             self.session.replay(record)
 
     def save(self, lock: AbstractContextManager[Any] | None = None) -> dict[str, Any]:
-        """Find the cells anew from the corrected regions, and write them in all formats of the options.
+        """Write the cells, as they follow from the edits, in all formats of the options.
 
         Parameters
         ----------
@@ -122,7 +121,7 @@ class ReviewedImage:
         """
         session, options = self.session, self.options
         with lock or nullcontext():
-            regions, lines, done = session.regions, len(self.log.records), session.done
+            corrected, lines, done = session.corrected, len(self.log.records), session.done
             cells = [session.state.cells[number] for number in session.numbers]
         facts = {
             "review": {
@@ -136,7 +135,7 @@ class ReviewedImage:
             }
         }
         return store_image(
-            self.source, options, self.folder, self.picture, options.segment(self.picture, regions),
+            self.source, options, self.folder, self.picture, session.evolve(corrected=corrected),
             pixel_size=find_pixel_size(self.source.path, options), models=options.model_digests(),
             columns={"verdict": [cell.verdict for cell in cells], "label": [cell.label for cell in cells]}, facts=facts,
             planes=self.planes,
@@ -175,6 +174,6 @@ def _origin(source: Source, options: Options, models: Mapping[str, str | None]) 
 
 def _is_found(folder: Path, origin: Mapping[str, Any]) -> bool:
     try:
-        return read_found(folder / FOLDER / FOUND).origin == origin
+        return read_found(folder / FOLDER / FOUND)[1] == origin
     except (OSError, ValueError):
         return False

@@ -10,23 +10,23 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.review.session import Session
+from declump.review.state import Corrected
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A state of a session: its revision, its regions, and the numbers of the cells in their order."""
+    """A state of a session: its revision, what was corrected, and the numbers of the cells in their order."""
 
     revision: int
-    regions: Regions
+    corrected: Corrected
     numbers: list[int]
 
     @classmethod
     def of(cls, session: Session) -> Snapshot:
         """Take one; the caller sees to it that nobody edits meanwhile."""
-        return cls(session.revision, session.regions, session.numbers)
+        return cls(session.revision, session.corrected, session.numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class EvolutionStep:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """Outlines that a state leads to, in the order of its numbers, without nuclei."""
+    """Outlines that a state leads to, in the order of its numbers."""
 
     snapshot: Snapshot
     result: Segmentation
@@ -114,6 +114,6 @@ def evolve_snapshot(
         check()
         tell(EvolutionStep(snapshot, numbers[cells].tolist(), radii))
 
-    result = session.evolve(show, snapshot.regions)
+    result = session.evolve(show, snapshot.corrected)
     check()
     tell(Done(snapshot, result))

@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from declump.batch.options import Options
-from declump.evidence.proposals import RayProposer
-from declump.evolution.evolve import find_prior, find_settings
-from declump.pipelines.cells import freeze
-from declump.pipelines.frozen import FrozenEvolution, OnStep, complete
-from declump.pipelines.others import collect_others
-from declump.pipelines.stages import DEFAULT_EVIDENCE
-from declump.records.others import Others
-from declump.records.regions import Regions
-from declump.records.segmentation import Segmentation
+from declump.evidence.proposals import Key
+from declump.images.accepting import to_pixels
+from declump.pipelines.by_clump import Pieces, divide_clumps, find_view_reach
+from declump.pipelines.cells import divide_image
+from declump.pipelines.cutting import Limits
+from declump.pipelines.others import describe_others
+from declump.pipelines.solve import CellSolver, ClumpSolution, Decisions, OnStep, solve_clump
+from declump.pipelines.view import OTHER, OWN, SEVERED, ClumpView
+from declump.records.boxes import Box
+from declump.records.crops import crop_labels
+from declump.records.segmentation import ClumpRecord, Segmentation
+from declump.records.spots import Spots
 from declump.regions.channels import ImageChannels
+from declump.regions.spots import measure_light
 from declump.review.changes import Change
 from declump.review.edits import Edit
+from declump.review.found import Found
 from declump.review.history import EditHistory
-from declump.review.state import ReviewState
+from declump.review.state import Corrected, ReviewState
 from declump.shapes.contours import first_exits
+
+Division = tuple[NDArray[np.int64], Pieces, dict[int, Box], NDArray[np.int32]]
+"""Numbers of pieces (H, W), the pieces, their extents, and numbers of clumps (H, W)."""
+KEPT_BOXES = 8
+"""Clumps of which what the ray network said is kept."""
 
 
 class Session(EditHistory[Change]):
-    """Regions of an image, the edits made so far, and the cells that follow from them.
+    """Clumps of an image, the edits made so far, and the cells that follow from them.
 
-    Edits change the regions at once; :meth:`evolve` finds the outlines that follow, and evolves only clumps that it has
-    not seen in this state before. Nothing depends on the order of calls: the outlines are those that
-    ``declump.segment(image, regions=session.regions)`` gives, to the byte.
+    Edits change the state at once; :meth:`evolve` finds the cells that follow. Clumps that are as they were found keep
+    their cells to the byte, the others are solved by :func:`declump.pipelines.solve.solve_clump` with all nuclei
+    decided. Nothing depends on the order of calls.
 
     Parameters
     ----------
     image : (H, W), (H, W, 3) or (H, W, 4)
-    regions : Regions
-        Frozen ones of the image, as they were found.
+        The image, or the box of a clump of a slide.
+    found : Found, optional
+        What was found in it; by default it is found now.
     options : Options, optional
-        What else the cells follow from: evidence, rays, prior and setting.
-    result : Segmentation, optional
-        What was found in these regions before, with the same options.
-    evolution : FrozenEvolution, optional
-        What evolves the regions; by default as the options say.
+        What the cells follow from.
+    channels : (3, H, W) float32, optional
+        Of the image, if they are known.
 
     Attributes
     ----------
@@ -55,29 +67,31 @@ class Session(EditHistory[Change]):
     def __init__(
         self,
         image: NDArray[Any],
-        regions: Regions,
+        found: Found | None = None,
         options: Options | None = None,
-        result: Segmentation | None = None,
-        evolution: FrozenEvolution | None = None,
+        channels: NDArray[np.float32] | None = None,
     ) -> None:
         super().__init__()
         self.image, self.options = image, options or Options()
-        self.evolution = evolution or open_evolution(image, self.options)
-        self.state = ReviewState(regions, self.evolution.proposer.image.channels[0])
-        self._regions: tuple[int, Regions] | None = None
-        if result is not None:
-            self.evolution.remember(regions, result)
+        self.found = find_image(image, self.options) if found is None else found
+        exposure = self.found.statistics.exposure
+        self.channels = ImageChannels(to_pixels(image), exposure).channels if channels is None else channels
+        self.solver = cell_solver(self.options)
+        self.state = ReviewState(self.found, self.channels[0])
+        self._answers: dict[Hashable, dict[Key, NDArray[np.float32]]] = {}
+        self._divided: dict[int, Division] = {}
+        self._corrected: tuple[int, Corrected] | None = None
 
     @property
-    def regions(self) -> Regions:
-        """The regions as they are now."""
-        if self._regions is None or self._regions[0] != self.revision:
-            self._regions = (self.revision, self.state.to_regions())
-        return self._regions[1]
+    def corrected(self) -> Corrected:
+        """Clumps, nuclei and other spots as they are now; later edits do not change them."""
+        if self._corrected is None or self._corrected[0] != self.revision:
+            self._corrected = (self.revision, self.state.snapshot())
+        return self._corrected[1]
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the cells in the order of the regions; they stay with the cells, whatever is edited."""
+        """Numbers of the cells in the order of the rows; they stay with the cells, whatever is edited."""
         return self.state.order()
 
     @property
@@ -91,19 +105,25 @@ class Session(EditHistory[Change]):
     def _put(self, change: Change, *, back: bool) -> None:
         self.state.put(change, back=back)
 
-    def evolve(self, on_step: OnStep | None = None, regions: Regions | None = None) -> Segmentation:
-        """Find the outlines of all cells, one row a cell of ``numbers``.
-
-        See :meth:`declump.pipelines.frozen.FrozenEvolution.evolve`. They have no nuclei yet: see :meth:`complete`.
+    def evolve(
+        self,
+        on_step: OnStep | None = None,
+        corrected: Corrected | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Segmentation:
+        """Find all cells, one row a cell of ``numbers``.
 
         Parameters
         ----------
         on_step : callable, optional
-            Called at every step of a clump that evolves; what it raises ends the evolution.
-        regions : Regions, optional
-            Of an earlier state; by default the present ones.
+            Called with rows and radii at every step of a clump that is solved; what it raises ends that.
+        corrected : Corrected, optional
+            Of an earlier state; by default the present one.
+        progress : callable, optional
+            Called with the number of clumps done and in all.
         """
-        return self.evolution.evolve(self.regions if regions is None else regions, on_step=on_step)
+        now = self.corrected if corrected is None else corrected
+        return _Evolution(self, now).run(on_step, progress)
 
     def preview(self, change: Change, result: Segmentation, numbers: list[int]) -> dict[int, NDArray[np.float64]]:
         """Where the cells of an edit start from, before anything is evolved.
@@ -136,35 +156,198 @@ class Session(EditHistory[Change]):
         return radii
 
     def _usual_outline(self, number: int) -> NDArray[np.float64]:
-        prior, frozen = self.evolution.prior, self.state.frozen
+        prior, scale = self.solver.prior, self.found.statistics.scale
+        assert scale is not None
         exits = first_exits(self.state.clump, np.rint(self.state.seed_of(number)), prior.rays)
-        return np.asarray(np.minimum(frozen.scale * prior.mean, exits))
+        return np.asarray(np.minimum(scale * prior.mean, exits))
 
-    def find_others(self, regions: Regions) -> Others | None:
-        """Give what is no nucleus in regions of the image."""
-        return collect_others(regions, self.evolution.proposer.image.channels[0])
+    def divide(self, clump: NDArray[np.bool_], generation: int) -> Division:
+        """Divide the clumps of a generation, once for those that were found and for the last one."""
+        if generation not in self._divided:
+            self._divided = {key: value for key, value in self._divided.items() if key == 0}
+            labels, pieces, extents = divide_clumps(clump, self.found.places, Limits())
+            whole = Box(0, 0, clump.shape[0], clump.shape[1])
+            self._divided[generation] = pieces.number(labels, whole), pieces, extents, labels
+        return self._divided[generation]
 
-    def complete(self, result: Segmentation, regions: Regions) -> Segmentation:
-        """Add nuclei and what is no nucleus to outlines that were found in regions."""
-        return complete(result, regions, self.evolution.proposer.image.channels[0])
+    def remember(self, key: Hashable) -> dict[Key, NDArray[np.float32]]:
+        """Answers of the ray network for a box and a clump mask, kept for the last few."""
+        if key not in self._answers:
+            while len(self._answers) >= KEPT_BOXES:
+                self._answers.pop(next(iter(self._answers)))
+            self._answers[key] = {}
+        return self._answers[key]
 
 
-def open_evolution(image: NDArray[Any], options: Options) -> FrozenEvolution:
-    """Give what evolves frozen regions of an image as the options say."""
-    settings = find_settings(options.setting)
-    evidence = options.evidence or (DEFAULT_EVIDENCE if settings.ray_weight > 0 else "clump")
-    proposer = RayProposer(ImageChannels(np.asanyarray(image)), options.rays, options.diameter)
-    prior = find_prior(options.prior, settings)
-    return FrozenEvolution(proposer, prior, settings, "rays" in evidence)
+@dataclass(frozen=True, eq=False)
+class _Evolution:
+    """The cells that follow from one state of a session."""
+
+    session: Session
+    now: Corrected
+
+    @cached_property
+    def division(self) -> Division:
+        """The clumps as they are now."""
+        return self.session.divide(self.now.clump, self.now.clump_generation)
+
+    @cached_property
+    def before(self) -> NDArray[np.int64]:
+        """Numbers of the pieces (H, W) that were found."""
+        return self.session.divide(self.session.found.clump, 0)[0]
+
+    def run(self, on_step: OnStep | None, progress: Callable[[int, int], None] | None) -> Segmentation:
+        found, now, session = self.session.found, self.now, self.session
+        labels, pieces, extents, clumps = self.division
+        seeds = np.floor(now.seeds + 0.5).astype(np.int64)
+        owner = labels[tuple(seeds.T)]
+        sizes = np.bincount(labels.ravel(), minlength=max(extents, default=0) + 1)[1:].tolist()
+        records = [ClumpRecord(size, (size,), "no seed") for size in sizes]
+        for number in pieces.cuts:
+            records[number - 1] = ClumpRecord(0, (0,), "cut")
+        radii, second = np.zeros((len(seeds), session.solver.prior.rays)), np.zeros(now.clump.shape, np.int32)
+        rows_before = {number: row for row, number in enumerate(found_numbers(found))}
+        for done, (piece, extent) in enumerate(extents.items(), start=1):
+            rows = np.flatnonzero(owner == piece)
+            if len(rows):
+                kept = self._find_unchanged(piece, extent, rows)
+                if kept is not None:
+                    old = [rows_before[now.numbers[row]] for row in rows.tolist()]
+                    radii[rows], records[piece - 1] = found.result.radii[old], found.result.clumps[kept - 1]
+                    _copy_second(found.result.second_nuclei, second, old, rows)
+                else:
+                    solution = self._solve(piece, extent, rows, clumps, on_step)
+                    radii[rows], records[piece - 1] = solution.radii, solution.record
+                    if solution.second_nuclei is not None:
+                        own, there = second[solution.view.box.slices], solution.second_nuclei > 0
+                        own[there] = rows[solution.second_nuclei[there] - 1] + 1
+            if progress:
+                progress(done, len(extents))
+        classified = found.is_classified
+        return Segmentation(
+            (now.clump.shape[0], now.clump.shape[1]),
+            seeds.astype(np.float64),
+            radii,
+            owner - 1,
+            tuple(records),
+            now.nuclei,
+            second if second.any() else None,
+            now.probability if classified else None,
+            self.describe_others() if classified else None,
+            found.statistics,
+        )
+
+    def describe_others(self) -> Any:
+        """What is no nucleus now; kinds that a person told go before those told by the light."""
+        found, now = self.session.found, self.now
+        crops = crop_labels(now.spots, len(now.spot_numbers))
+        light = measure_light(now.spots, (now.spots > 0) | (now.nuclei > 0), self.session.channels[0])
+        known = {number + 1: float(found.candidates.light[row]) for number, row in enumerate(found.left.tolist())}
+        boxes = [(crop.top, crop.left, *np.add((crop.top, crop.left), crop.mask.shape)) for crop in crops]
+        spots = Spots(
+            np.array(boxes, np.int64).reshape(-1, 4),
+            [crop.mask for crop in crops],
+            now.spot_probability,
+            np.array([known.get(number, value) for number, value in zip(now.spot_numbers, light, strict=True)]),
+        )
+        return describe_others(spots, now.kinds).sort()
+
+    def _find_unchanged(self, piece: int, extent: Box, rows: NDArray[np.int64]) -> int | None:
+        """Number of the piece that was found and is as it was; None if it was corrected."""
+        found, now = self.session.found, self.now
+        box = extent.slices
+        mask = self.division[0][box] == piece
+        old = np.unique(self.before[box][mask])
+        if len(old) != 1 or old[0] == 0 or (now.drawn is not None and np.isfinite(now.drawn[rows]).any()):
+            return None
+        number = int(old[0])
+        if np.count_nonzero(self.before == number) != np.count_nonzero(mask):
+            return None
+        nuclei = found.result.nuclei
+        assert nuclei is not None
+        numbers = np.append(0, now.numbers)[now.nuclei[box]]
+        if not np.array_equal(numbers[mask], np.append(0, found_numbers(found))[nuclei[box]][mask]):
+            return None
+        was = {
+            n for n, clump in zip(found_numbers(found), found.result.clump.tolist(), strict=True) if clump == number - 1
+        }
+        if was != {now.numbers[row] for row in rows.tolist()}:
+            return None
+        bare = rows[rows >= now.count]
+        same = np.array_equal(now.seeds[bare], found.result.seeds[[now.numbers[row] - 1 for row in bare.tolist()]])
+        return number if same else None
+
+    def _solve(
+        self, piece: int, extent: Box, rows: NDArray[np.int64], clumps: NDArray[np.int32], on_step: OnStep | None
+    ) -> ClumpSolution:
+        session, now = self.session, self.now
+        view = self._view(piece, extent, rows, clumps)
+        with_nucleus = int(np.count_nonzero(rows < now.count))
+        cells = [(index,) for index in range(with_nucleus)]
+        drawn = None if now.drawn is None else now.drawn[rows]
+        decisions = Decisions(cells, now.seeds[rows[with_nucleus:]], drawn)
+        shown: OnStep | None = None
+        if on_step is not None:
+
+            def shown(own: NDArray[np.int64], radii: NDArray[np.float64]) -> None:
+                on_step(rows[own], radii)
+
+        answers = session.remember((view.box, now.clump_generation))
+        return solve_clump(
+            view, session.found.statistics, session.solver, decisions=decisions, answers=answers, on_step=shown
+        )
+
+    def _view(self, piece: int, extent: Box, rows: NDArray[np.int64], clumps: NDArray[np.int32]) -> ClumpView:
+        """Show a corrected piece: its nuclei as they are now, and others as they were found."""
+        session, now, found = self.session, self.now, self.session.found
+        shape = (now.clump.shape[0], now.clump.shape[1])
+        box = extent.grow(find_view_reach(found.statistics, session.solver), shape)
+        labels = found.show_around(shape)[box.slices]
+        clump = clumps[box.slices]
+        own = self.division[0][box.slices] == piece
+        same = clump == clump[own][0]
+        labels[(clump > 0) & ~same] = OTHER
+        labels[same] = SEVERED
+        labels[own] = OWN
+        with_nucleus = rows[rows < now.count]
+        crops = [now.crops[row] for row in with_nucleus.tolist()]
+        corners = [(crop.top, crop.left, *np.add((crop.top, crop.left), crop.mask.shape)) for crop in crops]
+        mine = Spots(
+            np.array(corners, np.int64).reshape(-1, 4),
+            [crop.mask for crop in crops],
+            now.probability[with_nucleus],
+            np.ones(len(crops)),
+        )
+        near = found.others_seen.meet(box)
+        candidates = Spots.join([mine, found.others_seen.choose(near)], sort=False)
+        is_own = np.arange(len(candidates)) < len(mine)
+        names: list[Hashable] = [("cell", now.numbers[row], now.generations[row]) for row in with_nucleus.tolist()]
+        names += [("found", index) for index in near.tolist()]
+        channels = np.ascontiguousarray(session.channels[:, *box.slices])
+        return ClumpView(box, channels, labels, candidates, is_own, ~is_own, found.is_classified, names)
 
 
-def freeze_image(image: NDArray[Any], options: Options, pixel_size: float | None = None) -> Regions:
-    """Find the regions of an image that a session starts from."""
-    return freeze(
-        image,
-        regions=options.region_options(pixel_size),
-        evidence=options.evidence,
-        rays=options.rays,
-        prior=options.prior,
-        setting=options.setting,
-    )
+def _copy_second(
+    before: NDArray[np.int32] | None, now: NDArray[np.int32], old: list[int], rows: NDArray[np.int64]
+) -> None:
+    if before is None:
+        return
+    for was, row in zip(old, rows.tolist(), strict=True):
+        now[before == was + 1] = row + 1
+
+
+def found_numbers(found: Found) -> list[int]:
+    """Numbers that cells have from the beginning, in the order of the rows that were found."""
+    return list(range(1, len(found.result) + 1))
+
+
+def cell_solver(options: Options) -> CellSolver:
+    """How cells are found, as options say."""
+    return CellSolver.from_names(options.evidence, options.rays, options.prior, options.setting, options.min_nucleus)
+
+
+def find_image(image: NDArray[Any], options: Options, pixel_size: float | None = None) -> Found:
+    """Find all that a session of an image starts from."""
+    regions = options.region_options(pixel_size)
+    division = divide_image(to_pixels(image), regions, regions, cell_solver(options))
+    return Found.of_image(division.solve())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import singledispatchmethod
+from dataclasses import dataclass, replace
+from functools import cached_property, singledispatchmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.records.regions import FrozenRecord, Regions, seeds_from_labels
+from declump.records.crops import Crop, crop_labels
+from declump.records.regions import seeds_from_labels
 from declump.review.changes import Box, CellNotes, Change, Draft, Patch, Spot, put_back
 from declump.review.edits import (
     AddSeed,
@@ -24,6 +25,7 @@ from declump.review.edits import (
     PartNucleus,
     PullOutline,
 )
+from declump.review.found import Found
 from declump.review.growing import NEAR, could_be_nucleus, grow_nucleus
 from declump.review.strokes import paint_stroke
 
@@ -35,6 +37,54 @@ DRAWN_WIDTH = 6
 """Rays on each side of a pulled one that go with it."""
 
 
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """Clumps, nuclei and other spots in one state: cells in rows, those with a nucleus first.
+
+    Attributes
+    ----------
+    clump : (H, W) bool
+    nuclei, spots : (H, W) int32
+        Row of the cell, and place among the spots, from 1.
+    numbers : list of int
+        Of the cells.
+    count : int
+        Cells with a nucleus.
+    seeds : (N, 2) float64
+    probability : (N,) float64
+        Of the nuclei; NaN without one.
+    drawn : (N, K) float64, optional
+        Radii that a person drew; NaN elsewhere.
+    generations : list of int
+        How often the nucleus of each cell has changed; tells nuclei of one number apart.
+    clump_generation : int
+        The same of the clumps.
+    spot_numbers : list of int
+    spot_probability : (M,) float64
+    kinds : tuple of str
+        What each spot is by the word of a person; empty where nobody said anything.
+    """
+
+    clump: NDArray[np.bool_]
+    nuclei: NDArray[np.int32]
+    spots: NDArray[np.int32]
+    numbers: list[int]
+    count: int
+    seeds: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    drawn: NDArray[np.float64] | None
+    generations: list[int]
+    clump_generation: int
+    spot_numbers: list[int]
+    spot_probability: NDArray[np.float64]
+    kinds: tuple[str, ...]
+
+    @cached_property
+    def crops(self) -> list[Crop]:
+        """Pixels of each nucleus."""
+        return crop_labels(self.nuclei, self.count)
+
+
 class ReviewState:
     """Clump, nuclei, spots and cells of an image, as corrected so far.
 
@@ -42,71 +92,67 @@ class ReviewState:
 
     Parameters
     ----------
-    regions : Regions
-        Frozen ones, as they were found.
+    found : Found
     luminance : (H, W)
         Of the image, relative to the background: what nuclei are found in where a person points.
     """
 
-    def __init__(self, regions: Regions, luminance: NDArray[np.float32]) -> None:
-        if regions.frozen is None:
-            raise ValueError("these regions are not frozen: give those of declump.freeze")
-        self.frozen: FrozenRecord = regions.frozen
-        self.base, self.luminance = regions, luminance
-        self.clump, self.nuclei = regions.clump.copy(), regions.nuclei.copy()
-        self.spots_image = np.zeros_like(self.nuclei) if regions.candidates is None else regions.candidates.copy()
-        count = len(regions.seeds)
-        said = np.ones(count) if regions.nucleus_probability is None else regions.nucleus_probability
-        self.cells = {number + 1: CellNotes(probability=float(said[number])) for number in range(count)}
-        for row, column in self.frozen.bare_seeds.tolist():
-            self.cells[len(self.cells) + 1] = CellNotes(bare=(row, column))
-        doubts = regions.candidate_probability
-        spots = int(self.spots_image.max(initial=0))
-        self.spots = {
-            number + 1: Spot(0.0 if doubts is None else float(doubts[number]), self.frozen.kinds[number])
-            for number in range(spots)
+    def __init__(self, found: Found, luminance: NDArray[np.float32]) -> None:
+        self.found, self.luminance, result = found, luminance, found.result
+        assert result.nuclei is not None
+        self.clump, self.nuclei = found.clump.copy(), result.nuclei.copy()
+        with_nucleus = len(found.cells)
+        said = np.ones(len(result)) if result.nucleus_probability is None else result.nucleus_probability
+        self.cells = {
+            row + 1: CellNotes(probability=float(said[row]))
+            if row < with_nucleus
+            else CellNotes(bare=(float(result.seeds[row, 0]), float(result.seeds[row, 1])))
+            for row in range(len(result))
         }
+        left = found.candidates.choose(found.left)
+        self.spots_image = np.zeros_like(self.nuclei)
+        self.spots: dict[int, Spot] = {}
+        for number, (mask, probability) in enumerate(zip(left.masks, left.probability.tolist(), strict=True), start=1):
+            self.spots_image[left.box(number - 1).slices][mask] = number
+            self.spots[number] = Spot(probability if found.is_classified else 0.0)
         self.done = False
-        self._next_cell, self._next_spot = len(self.cells) + 1, spots + 1
-        area = self.frozen.nucleus_area
-        self.diameter = 2 * float(np.sqrt(area / np.pi)) if area else regions.diameter or MIN_DIAMETER
+        self._next_cell, self._next_spot = len(self.cells) + 1, len(self.spots) + 1
+        self._generations: dict[int, int] = {}
+        self._clump_generation = 0
+        area = found.statistics.nucleus_area
+        self.diameter = max(2 * float(np.sqrt((area or 0) / np.pi)), MIN_DIAMETER)
 
     def order(self) -> list[int]:
-        """Numbers of the cells in the order of the regions: those with a nucleus first."""
+        """Numbers of the cells in the order of the rows: those with a nucleus first."""
         bare = [number for number, cell in self.cells.items() if cell.bare is not None]
         return sorted(set(self.cells) - set(bare)) + sorted(bare)
 
-    def to_regions(self) -> Regions:
-        """Give the regions as they are now; later edits do not change them."""
+    def snapshot(self) -> Corrected:
+        """Give the state as it is now; later edits do not change that."""
         order = self.order()
         cells = [self.cells[number] for number in order]
         count = sum(cell.bare is None for cell in cells)
-        numbers = np.zeros(self._next_cell, np.int32)
-        numbers[order[:count]] = np.arange(1, count + 1)
-        places, nuclei = np.flatnonzero(self.nuclei), np.zeros(self.nuclei.size, np.int32)
-        nuclei[places] = numbers[self.nuclei.ravel()[places]]
+        nuclei = _renumber(self.nuclei, order[:count], self._next_cell)
         spots = sorted(self.spots)
-        judged = self.base.nucleus_probability is not None
         drawn = None
         if any(cell.drawn is not None for cell in cells):
             nothing = np.full(RAYS, np.nan)
             drawn = np.array([nothing if cell.drawn is None else cell.drawn for cell in cells])
-        frozen = replace(
-            self.frozen,
-            bare_seeds=np.array([cell.bare for cell in cells[count:]], dtype=np.float64).reshape(-1, 2),
-            drawn=drawn,
-            kinds=tuple(self.spots[spot].kind for spot in spots),
-        )
-        return replace(
-            self.base,
-            clump=self.clump,
-            nuclei=nuclei.reshape(self.nuclei.shape),
-            candidates=self.spots_image.copy() if spots or self.base.candidates is not None else None,
-            nucleus_probability=np.array([cell.probability for cell in cells[:count]]) if judged else None,
-            candidate_probability=np.array([self.spots[spot].probability for spot in spots], dtype=np.float64)
-            if spots or self.base.candidate_probability is not None
-            else None,
-            frozen=frozen,
+        bare = np.array([cell.bare for cell in cells[count:]], dtype=np.float64).reshape(-1, 2)
+        return Corrected(
+            self.clump.copy(),
+            nuclei,
+            _renumber(self.spots_image, spots, self._next_spot),
+            order,
+            count,
+            np.vstack([seeds_from_labels(nuclei), bare]),
+            np.array([cell.probability if cell.bare is None else np.nan for cell in cells], np.float64),
+            drawn,
+            [self._generations.get(number, 0) for number in order],
+            self._clump_generation,
+            spots,
+            np.array([self.spots[spot].probability for spot in spots], dtype=np.float64),
+            tuple(self.spots[spot].kind for spot in spots),
         )
 
     def seed_of(self, number: int) -> tuple[float, float]:
@@ -147,6 +193,11 @@ class ReviewState:
         """Make a change once more, or take it back."""
         for patch in change.patches[::-1] if back else change.patches:
             getattr(self, patch.image)[patch.box] = patch.before if back else patch.after
+            if patch.image == "clump":
+                self._clump_generation += 1
+            elif patch.image == "nuclei":
+                for number in np.union1d(patch.before, patch.after).tolist():
+                    self._generations[number] = self._generations.get(number, 0) + 1
         put_back(self.cells, change.cells, 0 if back else 1)
         put_back(self.spots, change.spots, 0 if back else 1)
         self.done = change.done[0 if back else 1]
@@ -180,7 +231,7 @@ class ReviewState:
             box = _box_of(self.nuclei, edit.cell)
             mask = self.nuclei[box] == edit.cell
             self._patch(draft, "nuclei", box, mask, 0)
-            if self.base.candidate_probability is not None:
+            if self.found.is_classified:
                 self._add_spot(draft, box, mask, "")
 
     @_draft.register
@@ -333,6 +384,13 @@ class ReviewState:
         after = before.copy()
         after[mask] = value
         draft.patches.append(Patch(image, box, before, after))
+
+
+def _renumber(labels: NDArray[np.int32], kept: list[int], most: int) -> NDArray[np.int32]:
+    """Give labels the places, from 1, of the numbers that are kept, and 0 elsewhere."""
+    numbers = np.zeros(most, np.int32)
+    numbers[kept] = np.arange(1, len(kept) + 1)
+    return numbers[labels]
 
 
 def _box_of(labels: NDArray[np.int32], number: int) -> Box:

@@ -12,15 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.evidence.candidates import DOUBTFUL
 from declump.io.slide_results import NOT_NUMBERS, NUCLEUS_RAYS, RADIUS_UNIT
-from declump.measurements import measure
-from declump.pipelines.by_clump import ClumpView, view_piece
-from declump.pipelines.others import tell_kind
+from declump.measurements.columns import CELL_COLUMNS, arrange_columns
+from declump.measurements.tables import cut_out, find_extent, measure_cells, put_rows
+from declump.pipelines.by_clump import view_piece
+from declump.pipelines.decide import DOUBTFUL
+from declump.pipelines.others import describe_others
+from declump.pipelines.solve import solve_clump
+from declump.pipelines.view import ClumpView
 from declump.records.boxes import Box
-from declump.records.others import KINDS
+from declump.records.others import KINDS, Others
 from declump.records.segmentation import Segmentation
 from declump.records.spots import Spots
+from declump.regions.channels import ImageChannels
 from declump.shapes import contours
 from declump.slides.hilbert import hilbert_index
 from declump.slides.opened import Opened, open_run
@@ -65,16 +69,16 @@ class JobPlan:
         return int(self.nuclei[self.starts[job] : self.starts[job + 1]].sum())
 
 
-def make_plan(store: Store, tiles: list[int]) -> JobPlan:
+def make_plan(store: Store) -> JobPlan:
     """Plan the jobs of a slide: the same for the same record, whatever the tiles."""
     run = open_run(str(store.out))
     pieces, found = run.load_pieces(), run.load_stitched("clumps")
     total = max([pieces.count + 1, *(cut.first + len(cut) for cut in pieces.cuts.values())])
     of_nuclei, hopeful = [np.empty(0, np.int64)], np.zeros(total, np.bool_)
     least = DOUBTFUL * store.record.options.cells.min_nucleus
-    for tile in tiles:
+    for tile in range(len(store.grid)):
         owned, spots = store.load("owners", tile), store.load("tiles", tile)
-        of_nuclei.append(owned["owners"][owned["nuclei"]])
+        of_nuclei.append(owned["owners"][owned["accepted"]])
         hopeful[owned["owners"][spots["probability"] >= least]] = True
     hopeful[0] = False
     nuclei = np.bincount(np.concatenate(of_nuclei), minlength=total)
@@ -90,10 +94,10 @@ def make_plan(store: Store, tiles: list[int]) -> JobPlan:
 
 
 def _batch(store: Store, pieces: NDArray[np.int64], extents: NDArray[np.int64], nuclei: NDArray[np.int64]) -> JobPlan:
-    segmenter = open_run(str(store.out)).segmenter
+    reach = open_run(str(store.out)).reach
     starts, names, cost = [0], [], 0.0
     for index in range(len(pieces)):
-        box = segmenter.find_box(Box(*extents[index].tolist()), store.record.shape)
+        box = Box(*extents[index].tolist()).grow(reach, store.record.shape)
         cost += SECONDS_A_CELL * (int(nuclei[index]) + 1) + SECONDS_A_MEGAPIXEL * box.size / 1e6
         if cost >= BATCH_SECONDS or index == len(pieces) - 1:
             starts.append(index + 1)
@@ -125,43 +129,55 @@ def solve(out: str, name: str, pieces: list[int], extents: list[list[int]]) -> i
 
 def _solve_piece(run: Opened, piece: int, extent: Box) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
     """Cells of one piece with all that is told of them, and what is no cell in it."""
-    view = look_at_pieces(run, (piece,), extent)
-    pixels = run.slide.read(view.box)
-    return describe_solved(run, view, pixels, run.segmenter.segment(pixels, view), run.load_pieces().find_clump(piece))
+    solution = solve_clump(look_at_pieces(run, (piece,), extent), run.statistics, run.solver)
+    others = describe_others(solution.view.candidates.choose(solution.left))
+    solved = describe_solved(run, solution.view.box, solution.to_segmentation(), solution.at_cut, piece)
+    return solved, describe_beside(others)
 
 
 def look_at_pieces(run: Opened, pieces: Sequence[int], extent: Box) -> ClumpView:
     """Show a piece of the slide in its box, or several as one."""
-    box = run.segmenter.find_box(extent, run.record.shape)
-    return view_piece(pieces, box, run.store.read_numbers(box), run.load_pieces(), *run.store.load_spots(box))
+    box = extent.grow(run.reach, run.record.shape)
+    numbers, owned = run.store.read_numbers(box), run.store.load_candidates(box)
+    return view_piece(pieces, box, run.see(box), numbers, run.load_pieces(), owned)
 
 
 def describe_solved(
-    run: Opened, view: ClumpView, pixels: NDArray[Any], result: Segmentation, clump: int
-) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-    """Tell all of the cells of a clump that were found in its box, one row each, and of what is no cell in it."""
-    box, statistics = view.box, run.record.statistics
-    corner = np.array([box.top, box.left])
-    table = measure(
-        result, pixels, prior=run.segmenter.method.prior, pixel_size=statistics.pixel_size, statistics=statistics
-    ).cells
-    columns: dict[str, NDArray[Any]] = {
-        "clump": np.full(len(result), clump, np.int64),
+    run: Opened, seen: Box, result: Segmentation, at_cut: NDArray[np.bool_], clump: int
+) -> dict[str, NDArray[Any]]:
+    """Tell all of the cells that were found in a box of the slide, one row each.
+
+    Parameters
+    ----------
+    run : Opened
+    seen : Box
+    result : Segmentation
+        In the coordinates of the box.
+    at_cut : (n,) bool
+        Cells at a cut.
+    clump : int
+        Number that they have as that of their clump.
+    """
+    statistics, corner, columns = run.statistics, (seen.top, seen.left), dict[str, NDArray[Any]]()
+    assert statistics.cell_area is not None
+    for label in [-2, *np.unique(result.clump).tolist()]:  # the first one, without cells, names the columns
+        rows = np.flatnonzero(result.clump == label)
+        box = find_extent(result, rows, corner, run.record.shape)
+        picture = ImageChannels(run.slide.read(box), statistics.exposure, box)
+        own = measure_cells(cut_out(result, rows, box, corner), box, picture, run.solver.prior, statistics.cell_area)
+        put_rows(columns, rows, own, len(result))
+    columns |= {"id": np.arange(1, len(result) + 1), "clump": np.full(len(result), clump, np.int64)}
+    table = arrange_columns(columns, CELL_COLUMNS, statistics.pixel_size)
+    names = [name for name in table if name not in NOT_NUMBERS]
+    return {
+        "clump": table["clump"],
         "seeds": (result.seeds + corner).astype(np.int32),
         "radii": quantise(result.radii),
         "nucleus_radii": quantise(_outline_nuclei(result)),
-        "at_cut": view.find_severed(result),
+        "at_cut": at_cut,
+        "warnings": np.asarray(table["warnings"], np.str_),
+        "table": np.column_stack([np.asarray(table[name], np.float64) for name in names]),
     }
-    columns["warnings"] = np.asarray(table["warnings"], np.str_)
-    names = [name for name in table if name not in NOT_NUMBERS]
-    shifts = [_shift(name, box) for name in names]
-    columns["table"] = np.column_stack([np.asarray(table[name], np.float64) for name in names]) + np.array(shifts)
-    return columns, _describe_others(result, corner)
-
-
-def _shift(name: str, box: Box) -> int:
-    """By how much a column is more in the slide than in a box of it."""
-    return box.top if name.endswith("_row_px") else box.left if name.endswith("_column_px") else 0
 
 
 def quantise(radii: NDArray[np.float64]) -> NDArray[np.uint16]:
@@ -180,11 +196,10 @@ def _outline_nuclei(result: Segmentation) -> NDArray[np.float64]:
     return radii
 
 
-def _describe_others(result: Segmentation, corner: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    others = result.others
-    assert others is not None
+def describe_beside(others: Others) -> dict[str, NDArray[Any]]:
+    """Tell of what is no cell, as the files of a slide have it."""
     return {
-        "places": others.places + corner,
+        "places": others.places,
         "areas": others.areas,
         "probability": others.probability,
         "kinds": np.array([KINDS.index(kind) for kind in others.kinds], np.uint8),
@@ -192,23 +207,12 @@ def _describe_others(result: Segmentation, corner: NDArray[np.int64]) -> dict[st
 
 
 def describe_left(store: Store, tiles: list[int], solved: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Spots that lie in no clump that was solved: leukocytes and debris by themselves."""
+    """Tell of candidates that lie in no clump that was solved: leukocytes and debris by themselves."""
     known = np.zeros(int(solved.max(initial=0)) + 1, np.bool_)
     known[solved] = True
-    places, areas, probability, kinds = [], [], [], []
+    left = []
     for tile in tiles:
-        spots, owners = Spots.from_arrays(store.load("tiles", tile)), store.load("owners", tile)["owners"]
+        candidates, owners = Spots.from_arrays(store.load("tiles", tile)), store.load("owners", tile)["owners"]
         alone = (owners >= len(known)) | ~known[np.minimum(owners, len(known) - 1)]
-        left = spots.choose(alone)
-        places += [
-            np.argwhere(mask).mean(axis=0) + box for mask, box in zip(left.masks, left.boxes[:, :2], strict=True)
-        ]
-        areas += [float(np.count_nonzero(mask)) for mask in left.masks]
-        probability += left.probability.tolist()
-        kinds += [KINDS.index(tell_kind(light)) for light in left.light.tolist()]
-    return {
-        "places": np.array(places, np.float64).reshape(-1, 2),
-        "areas": np.array(areas, np.float64),
-        "probability": np.array(probability, np.float64),
-        "kinds": np.array(kinds, np.uint8),
-    }
+        left.append(candidates.choose(alone))
+    return describe_beside(describe_others(Spots.join(left, sort=False)))

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.io.slide_results import RECORD_FILE
-from declump.pipelines.by_clump import ClumpSegmenter, Pieces
+from declump.pipelines.by_clump import Pieces, find_view_reach
 from declump.pipelines.cutting import CutClump
+from declump.pipelines.solve import CellSolver
 from declump.records.boxes import Box
+from declump.records.statistics import ImageStatistics
 from declump.regions.by_window import RegionFinder
+from declump.regions.channels import to_channels
 from declump.slides.readers import Slide, open_slide
 from declump.slides.record import SlideRecord
 from declump.slides.stitching import Stitched
@@ -47,9 +50,23 @@ class Opened:
         return self.record.options.find_regions(self.record.statistics, self.record.shape)
 
     @cached_property
-    def segmenter(self) -> ClumpSegmenter:
-        """What finds cells."""
-        return self.record.options.find_cells(self.record.statistics)
+    def solver(self) -> CellSolver:
+        """How cells are found."""
+        return self.record.options.cell_solver()
+
+    @property
+    def statistics(self) -> ImageStatistics:
+        """Statistics of the slide, complete once its regions are found."""
+        return self.store.statistics
+
+    @cached_property
+    def reach(self) -> int:
+        """Pixels round a clump that are looked at."""
+        return find_view_reach(self.statistics, self.solver)
+
+    def see(self, box: Box) -> NDArray[np.float32]:
+        """Channels (3, h, w) of a box of the slide."""
+        return to_channels(self.slide.read(box), self.record.statistics.exposure, box)
 
     def load_stitched(self, name: str) -> Stitched:
         """Pieces of the slide by name, read once."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from declump.batch import Options
-from declump.pipelines.by_clump import ClumpSegmenter
 from declump.pipelines.cutting import MAX_CELLS, MAX_SIDE, Limits
-from declump.pipelines.stages import CellOptions
+from declump.pipelines.solve import CellSolver
 from declump.records.statistics import ImageStatistics
 from declump.regions.by_window import RegionFinder
 
@@ -48,7 +47,7 @@ class SlideOptions:
         if not 128 <= self.tile <= 16384:
             raise ValueError(f"the sides of tiles are from 128 to 16384 pixels; given was {self.tile}")
         if self.cells.evidence is None:  # as the command line names it, so that each takes up what the other began
-            evidence = str(self.cell_options().evidence)
+            evidence = "clump" if self.cell_solver().rays is None else "rays"
             object.__setattr__(self, "cells", replace(self.cells, evidence=evidence))
 
     @property
@@ -56,19 +55,14 @@ class SlideOptions:
         """Above which clumps are cut."""
         return Limits(self.max_cells, self.max_side)
 
-    def cell_options(self) -> CellOptions:
-        """How cells are found in regions."""
+    def cell_solver(self) -> CellSolver:
+        """How cells are found in clumps."""
         given = self.cells
-        return CellOptions.from_names(given.evidence, given.rays, given.prior, given.setting)
+        return CellSolver.from_names(given.evidence, given.rays, given.prior, given.setting, given.min_nucleus)
 
     def find_regions(self, statistics: ImageStatistics, shape: tuple[int, int]) -> RegionFinder:
         """Give what finds the regions of any part of a slide."""
         return RegionFinder(self.cells.region_options(statistics.pixel_size).in_pixels(), statistics, shape)
-
-    def find_cells(self, statistics: ImageStatistics) -> ClumpSegmenter:
-        """Give what finds the cells of any clump of a slide."""
-        options = self.cells.region_options(statistics.pixel_size).in_pixels()
-        return ClumpSegmenter(options, self.cell_options(), statistics)
 
     def to_record(self) -> dict[str, Any]:
         """Give all that changes cells, as JSON takes it."""

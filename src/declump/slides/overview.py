@@ -22,20 +22,20 @@ BAR, LEAST = 100, 500
 """Pixels of the bar that shows the colours from low to high, and of it and a title."""
 
 
-def write_overview(cells: Gathered, thumbnail: NDArray[Any], path: Path) -> None:
+def write_overview(cells: Gathered, overview: NDArray[Any], path: Path) -> None:
     """Draw the slide and three maps of it."""
     from PIL import Image, ImageDraw, ImageFont
 
     height, width = cells.store.record.shape
     scale = min(WIDTH / width, HEIGHT / height)
     high, wide = (max(round(side * scale), 1) for side in (height, width))
-    small = Image.fromarray(_to_display(thumbnail)).convert("RGB").resize((wide, high))
-    usual = np.sqrt(cells.store.record.statistics.cell_area) * scale
+    small = Image.fromarray(_to_display(overview)).convert("RGB").resize((wide, high))
+    usual = np.sqrt(cells.store.statistics.cell_area or 0) * scale
     square = min(max(SMALLEST, round(CELLS * usual)), max(high, wide))
     count, ratio, confidence = _count(cells, (high, wide), square)
     known = np.maximum(count, 1)
     area = (square / scale) ** 2
-    unit, per = _unit(cells.store.record.statistics.pixel_size)
+    unit, per = _unit(cells.store.statistics.pixel_size)
     maps = (
         (f"cells a {unit}", count / area * per),
         ("mean nucleus-to-cytoplasm area ratio", ratio / known),

@@ -17,8 +17,8 @@ from declump.images.decoding import collect_complaints, find_format
 from declump.io import read_image, read_pixel_size
 from declump.records.boxes import Box
 
-THUMBNAIL = 2048
-"""Longest side in pixels of the small picture that shows where there is anything."""
+OVERVIEW = 2048
+"""Longest side in pixels of the small picture that is drawn."""
 _GENERIC = "generic-tiff"
 _ZARR_FILES = ("zarr.json", ".zattrs", ".zgroup")
 
@@ -44,8 +44,8 @@ class Slide(Protocol):
     def read(self, box: Box) -> NDArray[Any]:
         """Read the pixels (h, w[, 3]) of a box."""
 
-    def read_thumbnail(self) -> NDArray[Any]:
-        """Read the whole slide at a low resolution: every n-th pixel, or a lower level."""
+    def read_overview(self) -> NDArray[Any]:
+        """Read every n-th pixel of the whole slide, to be drawn; no cell follows from it."""
 
 
 @lru_cache(maxsize=2)
@@ -161,13 +161,9 @@ class OpenSlideFile:
             ) from error
         return _drop_alpha(np.asarray(region))
 
-    def read_thumbnail(self) -> NDArray[np.uint8]:
-        """Read the smallest level that is large enough, made smaller."""
-        openslide = import_library("openslide")
-        try:
-            return np.asarray(self.handle.get_thumbnail((THUMBNAIL, THUMBNAIL)).convert("RGB"))
-        except openslide.OpenSlideError as error:
-            raise ValueError(f"{self.path} is damaged: it cannot be read ({reason_of(error)})") from error
+    def read_overview(self) -> NDArray[Any]:
+        """Read strips of every n-th row and column."""
+        return _read_strips(self)
 
 
 def _drop_alpha(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -190,15 +186,12 @@ class ArraySlide:
     pixel_size : (float, str), optional
     planar : bool
         Whether channels come first.
-    small : array-like, optional
-        A lower level for the thumbnail.
     """
 
     path: Path
     pixels: Any
     pixel_size: tuple[float, str] | None = None
     planar: bool = False
-    small: Any = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -217,17 +210,19 @@ class ArraySlide:
             ) from error
         return _arrange(found, self.planar)
 
-    def read_thumbnail(self) -> NDArray[Any]:
-        """Read a lower level, or strips of every n-th row and column."""
-        if self.small is not None:
-            return _arrange(np.asarray(self.small[:]), self.planar)
-        height, width = self.shape
-        step = max(-(-max(height, width) // THUMBNAIL), 1)
-        strip = max(2**24 // max(width, 1) // step, 1) * step
-        parts = [
-            self.read(Box(top, 0, min(top + strip, height), width))[::step, ::step] for top in range(0, height, strip)
-        ]
-        return np.concatenate(parts)
+    def read_overview(self) -> NDArray[Any]:
+        """Read strips of every n-th row and column."""
+        return _read_strips(self)
+
+
+def _read_strips(slide: Slide) -> NDArray[Any]:
+    height, width = slide.shape
+    step = max(-(-max(height, width) // OVERVIEW), 1)
+    strip = max(2**24 // max(width, 1) // step, 1) * step
+    parts = [
+        slide.read(Box(top, 0, min(top + strip, height), width))[::step, ::step] for top in range(0, height, strip)
+    ]
+    return np.concatenate(parts)
 
 
 def _arrange(pixels: NDArray[Any], planar: bool) -> NDArray[Any]:
@@ -259,15 +254,7 @@ def _read_levels(path: Path, level: int, series: Any) -> ArraySlide:
     pixels, rows = zarr.open(series.aszarr(level=level), mode="r"), axes.index("Y")
     size, larger = read_pixel_size(path), series.levels[0].shape[rows] / chosen.shape[rows]
     told = None if size is None else (size[0] * larger, size[1])
-    return ArraySlide(path, pixels, told, axes[0] in "CS", _open_small(series, zarr))
-
-
-def _open_small(series: Any, zarr: Any) -> Any:
-    """The lowest level of a TIFF, if it is one for a thumbnail."""
-    count = len(series.levels)
-    if count == 1 or max(series.levels[-1].shape) > 2 * THUMBNAIL:
-        return None
-    return zarr.open(series.aszarr(level=count - 1), mode="r")
+    return ArraySlide(path, pixels, told, axes[0] in "CS")
 
 
 def _open_zarr(path: Path, level: int) -> ArraySlide:
@@ -282,9 +269,7 @@ def _open_zarr(path: Path, level: int) -> ArraySlide:
     names = "".join(axes).replace("t", "").replace("z", "")
     if names not in ("yx", "cyx") or len(axes) != len(names):
         raise ValueError(f"{path} has the axes {', '.join(axes)}; a slide has rows, columns and at most one of colours")
-    lowest = group[datasets[-1]["path"]]
-    small = lowest if max(lowest.shape) <= 2 * THUMBNAIL and len(datasets) > 1 else None
-    return ArraySlide(path, group[datasets[level]["path"]], _read_zarr_size(scales[0], level), names == "cyx", small)
+    return ArraySlide(path, group[datasets[level]["path"]], _read_zarr_size(scales[0], level), names == "cyx")
 
 
 def _read_zarr_size(scales: Any, level: int) -> tuple[float, str] | None:

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy import ndimage
 
 from declump import __version__
 from declump._files import write_atomically
 from declump.io.slide_results import RECORD_FILE, RECORD_FORMAT
-from declump.pipelines.statistics import gather_statistics
-from declump.records.boxes import Box
 from declump.records.statistics import ImageStatistics
-from declump.regions.channels import find_exposure, split_colour
-from declump.regions.scale import BRIGHT
+from declump.regions.looking import look_at_image
 from declump.slides.options import SlideOptions
 from declump.slides.readers import Slide
 
-SAMPLES = 6
-"""So many parts of a slide are segmented to learn how large its cells are."""
-SAMPLE_SIDE = 1024
-"""Their sides in pixels."""
 _PROBE = 2**20
 """Bytes at both ends of a file that tell it apart from another of the same length."""
 
@@ -43,6 +32,8 @@ class SlideRecord:
         Tells its content apart: by its length, and by its first and last megabyte.
     shape : (H, W)
     statistics : ImageStatistics
+        The sizes of cells and nuclei come from the regions (:attr:`declump.slides.store.Store.statistics`), unless they
+        were given.
     options : SlideOptions
     models : dict
         Digests of the networks and of the prior.
@@ -122,35 +113,7 @@ def digest_slide(path: Path) -> str:
     return digest.hexdigest()
 
 
-def choose_samples(slide: Slide, thumbnail: NDArray[Any]) -> list[Box]:
-    """Choose the parts of a slide with most in them, no two of which overlap, in a fixed order."""
-    height, width = slide.shape
-    luminance = split_colour(thumbnail)[0]
-    exposure = find_exposure(luminance)
-    bright = luminance if exposure.turned is None else exposure.turned - luminance
-    filled = (bright < BRIGHT * exposure.background).astype(np.float32)
-    side = min(SAMPLE_SIDE, max(height, width))
-    steps = [max(side * small // whole, 1) for small, whole in zip(luminance.shape, (height, width), strict=True)]
-    share = ndimage.uniform_filter(filled, steps, mode="constant")[:: steps[0], :: steps[1]]
-    order = np.argsort(-share.ravel(), kind="stable")[:SAMPLES]
-    chosen: list[Box] = []
-    for row, column in zip(*np.unravel_index(order, share.shape), strict=True):
-        middle = [
-            int(index * step * whole / small)
-            for index, step, whole, small in zip((row, column), steps, (height, width), luminance.shape, strict=True)
-        ]
-        top, left = (
-            min(max(place - side // 2, 0), max(whole - side, 0))
-            for place, whole in zip(middle, slide.shape, strict=True)
-        )
-        box = Box(top, left, min(top + side, height), min(left + side, width))
-        if not any(box.meet(other).size for other in chosen):
-            chosen.append(box)
-    return sorted(chosen)
-
-
-def find_slide_statistics(slide: Slide, options: SlideOptions, pixel_size: float | None) -> ImageStatistics:
-    """Find the statistics of a slide in samples of it; the background and polarity in those, too."""
-    samples = [slide.read(box) for box in choose_samples(slide, slide.read_thumbnail())]
-    found = gather_statistics(samples, options.cells.region_options(pixel_size), options.cell_options())
-    return ImageStatistics(**{**found.to_record(), "pixel_size": pixel_size})  # type: ignore[arg-type]  # a record is untyped
+def look_at_slide(slide: Slide, options: SlideOptions, pixel_size: float | None) -> ImageStatistics:
+    """Find what is taken from a slide before its regions, by its pixels at the full resolution and its size alone."""
+    found = look_at_image(slide.read, slide.shape, options.cells.region_options(pixel_size))
+    return replace(found.statistics, pixel_size=pixel_size)

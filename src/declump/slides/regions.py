@@ -11,13 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.pipelines.by_clump import find_centres, own_spots
+from declump.pipelines.by_clump import OwnedCandidates, complete_by_nuclei, find_middles
 from declump.pipelines.cutting import COARSE, coarsen, count_squares, make_cut
 from declump.records.boxes import Box
 from declump.records.spots import Spots
 from declump.slides.opened import open_run
 from declump.slides.stitching import CORNERS, SIDES, TilePieces, find_pieces, find_runs, stitch
-from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, Store
+from declump.slides.store import CLEAN, CLUMP, FILLED, NUMBERS, SIZES, Store
 
 Act = Callable[[str, int], None]
 """Does a pass for one tile, in the folder of the results."""
@@ -51,7 +51,7 @@ def look_at_tile(out: str, tile: int) -> None:
     if run.store.has("tiles", tile):
         return
     box = run.store.grid.box(tile)
-    found = run.finder.find(run.slide.read, box)
+    found = run.finder.find(run.see, box)
     run.store.write(CLUMP, tile, found.clump)
     run.store.save("tiles", tile, {**found.spots.to_arrays(), "whole": np.array(found.whole)})
 
@@ -91,7 +91,7 @@ def count_nuclei(out: str, tile: int) -> None:
     run = open_run(out)
     spots = Spots.from_arrays(run.store.load("tiles", tile))
     spots = spots.choose(spots.probability >= run.record.options.cells.min_nucleus)
-    places = find_centres(spots)
+    places = find_middles(spots)
     around = _around(spots, run.store.grid.box(tile))
     at = run.store.read_numbers(around)[tuple((places - np.array(around[:2])).T)]
     run.store.save("nuclei", tile, {"places": places, "clumps": at.astype(np.int64)})
@@ -103,15 +103,15 @@ def own_tile_spots(out: str, tile: int) -> None:
     spots = Spots.from_arrays(run.store.load("tiles", tile))
     around = _around(spots, run.store.grid.box(tile))
     labels = run.load_pieces().number(run.store.read_numbers(around), around)
-    owners, nuclei = own_spots(spots, labels, around, run.record.options.cells.min_nucleus)
-    run.store.save("owners", tile, {"owners": owners, "nuclei": nuclei})
+    owned = OwnedCandidates.find(spots, labels, around, run.record.options.cells.min_nucleus)
+    run.store.save("owners", tile, {"owners": owned.owners, "accepted": owned.accepted, "areas": owned.areas})
 
 
 def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
-    """Do all passes over the tiles that show anything."""
+    """Do all passes over the tiles."""
     run_tiles(look_at_tile, [tile for tile in tiles if not store.has("tiles", tile)], "regions")
     together = min(max(len(tiles) // TASKS, 1), TOGETHER)
-    finder, shown = open_run(str(store.out)).finder, set(tiles)
+    finder = open_run(str(store.out)).finder
     for name, act, structure, stage in (
         ("background", find_background, SIDES, "holes"),
         ("filled", find_filled, SIDES, "specks"),
@@ -120,7 +120,7 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
         if store.has("stitched", name):
             continue
         run_tiles(act, [tile for tile in tiles if not store.has(name, tile)], stage, together)
-        found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile, shown), structure)  # type: ignore[misc]  # a default argument
+        found = stitch(store.grid, lambda tile, name=name: _load_pieces(store, name, tile), structure)  # type: ignore[misc]  # a default argument
         arrays: dict[str, NDArray[Any]] = {
             "starts": found.starts,
             "member": found.member,
@@ -140,7 +140,30 @@ def find_all_clumps(store: Store, tiles: list[int], run_tiles: Map) -> None:
     if not store.has("stitched", "cuts"):
         _cut_clumps(store, tiles)
     run_tiles(own_tile_spots, [tile for tile in tiles if not store.has("owners", tile)], "owners", together)
+    _measure_sizes(store, tiles)
     store.save("stitched", "pieces", {"done": np.array(True)})
+
+
+def _measure_sizes(store: Store, tiles: list[int]) -> None:
+    """Complete the statistics of the slide by its clumps and its accepted nuclei."""
+    run, farthest = open_run(str(store.out)), 0
+    owners, areas = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for tile in tiles:
+        owned, boxes = store.load("owners", tile), store.load("tiles", tile, ("boxes",))["boxes"]
+        owners.append(owned["owners"][owned["accepted"]])
+        areas.append(owned["areas"][owned["accepted"]])
+        farthest = max(farthest, int((boxes[:, 2:] - boxes[:, :2]).max(initial=0)))
+    sizes = run.load_stitched("clumps").areas
+    found = complete_by_nuclei(
+        store.record.statistics,
+        sizes,
+        run.load_pieces(),
+        np.concatenate(owners),
+        np.concatenate(areas),
+        run.solver.prior,
+    )
+    told = {name: np.array(getattr(found, name)) for name in SIZES}
+    store.save("stitched", "sizes", {**told, "farthest": np.array(farthest)})
 
 
 def _cut_clumps(store: Store, tiles: list[int]) -> None:
@@ -195,10 +218,5 @@ def _save_pieces(store: Store, name: str, tile: int, mask: NDArray[np.bool_], st
     store.save(name, tile, vars(find_pieces(mask, (box.top, box.left), structure)))
 
 
-def _load_pieces(store: Store, name: str, tile: int, shown: set[int]) -> TilePieces:
-    """Pieces of a tile; one that shows nothing is background as a whole."""
-    if tile in shown:
-        return TilePieces(**store.load(name, tile))
-    box = store.grid.box(tile)
-    mask = np.full(box.shape, name == "background", np.bool_)
-    return find_pieces(mask, (box.top, box.left), SIDES)
+def _load_pieces(store: Store, name: str, tile: int) -> TilePieces:
+    return TilePieces(**store.load(name, tile))

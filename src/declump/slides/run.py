@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from declump.slides.opened import open_run
 from declump.slides.options import SlideOptions
 from declump.slides.overview import write_overview
 from declump.slides.readers import Slide, import_library, open_slide
-from declump.slides.record import SlideRecord, digest_slide, find_slide_statistics
+from declump.slides.record import SlideRecord, digest_slide, look_at_slide
 from declump.slides.regions import Act, do_tiles, find_all_clumps, make_tasks
 from declump.slides.store import WORK, Store
 from declump.slides.tables import write_geoparquet, write_others, write_parquet
@@ -80,7 +80,7 @@ def segment_slide(
     out: str | Path,
     options: SlideOptions | None = None,
     *,
-    chosen: Mapping[str, Any] | None = None,
+    statistics: ImageStatistics | None = None,
     formats: Sequence[str] = DEFAULT_FORMATS,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -102,9 +102,8 @@ def segment_slide(
     out : str or Path
         Folder of the results.
     options : SlideOptions, optional
-    chosen : mapping of str to float, optional
-        Values of the statistics of the slide (:class:`declump.ImageStatistics`) that go before those found in samples
-        of it. With all of them no sample is looked at.
+    statistics : ImageStatistics, optional
+        Instead of those found in the slide.
     formats : sequence of str
         Names in ``FORMATS``, beside ``cells.parquet``.
     workers : int, optional
@@ -130,7 +129,6 @@ def segment_slide(
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:
         raise ValueError(f"a slide is written as {', '.join(FORMATS)}; there is no format {unknown[0]!r}")
-    _check_names(chosen or {})
     out, path, options = Path(out), Path(slide).absolute(), options or SlideOptions()
     check_free(out, overwrite=True)
     opened = open_slide(path, options.level)
@@ -141,7 +139,7 @@ def segment_slide(
     check_cluster(scheduler, dashboard)
     with hold_folder(out), _tell_of_full_disk():
         check_links(out, [RECORD_FILE, WORK, CELLS_FILE, OTHERS_FILE, SUMMARY_FILE, *FORMATS.values()])
-        record = _begin(path, opened, out, options, chosen or {}, resume=resume, overwrite=overwrite)
+        record = _begin(path, opened, out, options, statistics, resume=resume, overwrite=overwrite)
         store = Store(out, record)
         needed = memory_for(store)
         count = _choose_workers(needed) if workers is None else workers
@@ -150,14 +148,6 @@ def segment_slide(
         store.create_arrays()
         with open_cluster(count, scheduler=scheduler, dashboard=dashboard) as client:
             return _run(store, opened, client, tuple(formats), progress or (lambda *_: None))
-
-
-def _check_names(chosen: Mapping[str, Any]) -> None:
-    """Refuse values that slides have none of."""
-    names = [field.name for field in fields(ImageStatistics)]
-    unknown = [name for name in chosen if name not in names]
-    if unknown:
-        raise ValueError(f"the statistics of a slide are {', '.join(names)}; there is no {unknown[0]!r}")
 
 
 @contextmanager
@@ -201,7 +191,7 @@ def _begin(
     slide: Slide,
     out: Path,
     options: SlideOptions,
-    chosen: Mapping[str, Any],
+    given: ImageStatistics | None,
     *,
     resume: bool,
     overwrite: bool,
@@ -213,8 +203,8 @@ def _begin(
             raise FileExistsError(f"the folder {out} holds a run already; resume it, overwrite it, or give another")
         earlier = SlideRecord.read(out)
         remove_drafts(out)
-        given = ImageStatistics.from_record({**earlier.statistics.to_record(), **chosen})
-        same = replace(earlier, slide=str(path), content=content, options=options, statistics=given)
+        known = earlier.statistics if given is None else given
+        same = replace(earlier, slide=str(path), content=content, options=options, statistics=known)
         same = replace(same, models=options.cells.model_digests())
         if same.digest != earlier.digest or same.options.tile != earlier.options.tile:
             what = _find_difference(same.to_json(), earlier.to_json())
@@ -226,11 +216,7 @@ def _begin(
         _remove_run(out)
     told = slide.pixel_size
     size, origin = (options.cells.pixel_size, GIVEN) if options.cells.pixel_size is not None else told or (None, None)
-    values = {"pixel_size": size, **chosen}
-    names = {field.name for field in fields(ImageStatistics)}
-    if set(values) != names:
-        values = {**find_slide_statistics(slide, options, size).to_record(), **values}
-    found = ImageStatistics.from_record(values)
+    found = look_at_slide(slide, options, size) if given is None else given
     record = SlideRecord(str(path), content, slide.shape, found, options, options.cells.model_digests(), origin)
     out.mkdir(parents=True, exist_ok=True)
     record.write(out)
@@ -259,8 +245,7 @@ def _remove_run(out: Path) -> None:
 
 
 def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], progress: Tell) -> SlideOutcome:
-    thumbnail = slide.read_thumbnail()
-    tiles = store.grid.find_filled(thumbnail, store.record.statistics.exposure)
+    tiles = list(range(len(store.grid)))
     out = str(store.out)
 
     def run_tiles(act: Act, tiles: list[int], stage: str, together: int = 1) -> None:
@@ -275,11 +260,11 @@ def _run(store: Store, slide: Slide, client: Any, formats: tuple[str, ...], prog
         do_all(client, do_tiles, make_tasks(act, out, tiles, together), count)
 
     find_all_clumps(store, tiles, run_tiles)
-    plan = make_plan(store, tiles)
+    plan = make_plan(store)
     _solve_all(store, plan, client, progress)
     cells = gather(store, plan)
     progress("writing", 0, 1, len(cells))
-    files = write_files(store, cells, plan, tiles, thumbnail, formats)
+    files = write_files(store, cells, plan, slide, formats)
     pieces = open_run(out).load_pieces()
     outcome = SlideOutcome(store.record, len(cells), pieces.count, len(pieces.cuts), len(plan), files)
     progress("writing", 1, 1, len(cells))
@@ -308,12 +293,13 @@ def _solve_all(store: Store, plan: JobPlan, client: Any, progress: Tell) -> None
 
 
 def write_files(
-    store: Store, cells: Gathered, plan: JobPlan, tiles: list[int], thumbnail: Any, formats: tuple[str, ...]
+    store: Store, cells: Gathered, plan: JobPlan, slide: Slide, formats: tuple[str, ...]
 ) -> tuple[Path, ...]:
     """Write the cells of a slide that is solved in all formats, each file whole or not at all."""
     out = store.out
     files = [out / CELLS_FILE, out / OTHERS_FILE, out / SUMMARY_FILE]
     write_parquet(cells, out / CELLS_FILE)
+    tiles = list(range(len(store.grid)))
     others = describe_left(store, tiles, plan.pieces)
     named = {f"others_{name}": name for name in others}
     found = [store.load("cells", name, list(named)) for name in plan.names]
@@ -330,7 +316,7 @@ def write_files(
         elif name == "zarr":
             write_labels(open_slide_result(out), path)
         else:
-            write_overview(cells, thumbnail, path)
+            write_overview(cells, slide.read_overview(), path)
         files.append(path)
     pieces = open_run(str(out)).load_pieces()
     unseen = sum(not store.load("tiles", tile)["whole"] for tile in tiles)
@@ -341,6 +327,7 @@ def write_files(
         "others": len(every["areas"]),
         "tiles_with_spots_too_large": unseen,
         "record": store.record.digest,
+        "statistics": store.statistics.to_record(),
     }
     write_atomically(out / SUMMARY_FILE, as_text(summary))
     return tuple(files)

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump._files import sync_file, write_atomically
+from declump.pipelines.by_clump import OwnedCandidates
 from declump.records.boxes import Box
 from declump.records.spots import Spots
+from declump.records.statistics import ImageStatistics
 from declump.slides.grid import Grid
 from declump.slides.readers import import_library
 from declump.slides.record import SlideRecord
@@ -28,8 +30,8 @@ CLUMP, FILLED, CLEAN, NUMBERS = "clump", "filled", "clean", "numbers"
 of clumps."""
 KEPT_TILES = 32
 """Tiles whose spots a worker keeps: one clump after the other lies near them."""
-NOTHING = (Spots.join([]), np.empty(0, np.int64), np.empty(0, np.bool_))
-"""No spots, the pieces that they belong to, and whether they are nuclei."""
+SIZES = ("scale", "nucleus_area", "cell_area")
+"""What the regions of a slide add to its statistics."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,34 +107,38 @@ class Store:
         """Numbers of clumps in a box."""
         return np.asarray(self.arrays[NUMBERS][box.slices])
 
-    def load_spots(self, box: Box) -> tuple[Spots, NDArray[np.int64], NDArray[np.bool_]]:
-        """Spots that may meet a box, in their order, the piece that each belongs to, and whether it is a nucleus."""
-        parts, owners, nuclei = [], [], []
-        # A spot belongs to the tile it begins in, and reaches down and to both sides of it.
-        reach = min(self.record.options.tile, 1024)
-        for tile in self.grid.find_meeting(box.grow(reach, self.record.shape)):
-            spots, owner, nucleus = _load_owned(self, tile)
-            near = spots.meet(box)
+    @property
+    def statistics(self) -> ImageStatistics:
+        """Statistics of the slide: as recorded, completed by the sizes that its regions told, once they have."""
+        recorded = self.record.statistics
+        return self._completed if not recorded.is_complete and self.has("stitched", "sizes") else recorded
+
+    @cached_property
+    def _completed(self) -> ImageStatistics:
+        told = self.load("stitched", "sizes")
+        sizes = {name: float(told[name]) for name in SIZES}
+        return ImageStatistics.from_record({**self.record.statistics.to_record(), **sizes})
+
+    @cached_property
+    def _farthest(self) -> int:
+        """Longest side of any candidate: so far it reaches out of the tile that it begins in."""
+        return int(self.load("stitched", "sizes")["farthest"])
+
+    def load_candidates(self, box: Box) -> OwnedCandidates:
+        """Load the candidates that may meet a box, in their order, and the pieces that they belong to."""
+        found = []
+        for tile in self.grid.find_meeting(box.grow(self._farthest, self.record.shape)):
+            owned = _load_owned(self, tile)
+            near = owned.candidates.meet(box)
             if len(near):
-                parts.append(spots.choose(near))
-                owners.append(owner[near])
-                nuclei.append(nucleus[near])
-        if not parts:
-            return NOTHING
-        every = Spots(
-            np.concatenate([part.boxes for part in parts]),
-            [mask for part in parts for mask in part.masks],
-            np.concatenate([part.probability for part in parts]),
-            np.concatenate([part.light for part in parts]),
-        )
-        order = np.lexsort(every.first_pixels.T[::-1])
-        return every.choose(order), np.concatenate(owners)[order], np.concatenate(nuclei)[order]
+                found.append(owned.choose(near))
+        every = OwnedCandidates.join(found)
+        return every.choose(np.lexsort(every.candidates.first_pixels.T[::-1]))
 
 
 @lru_cache(maxsize=KEPT_TILES)
-def _load_owned(store: Store, tile: int) -> tuple[Spots, NDArray[np.int64], NDArray[np.bool_]]:
-    """Spots of a tile, the pieces that they belong to, and whether they are nuclei; none of one that shows nothing."""
-    if not store.has("tiles", tile):
-        return NOTHING
+def _load_owned(store: Store, tile: int) -> OwnedCandidates:
+    """Candidates of a tile, and the pieces that they belong to."""
     owned = store.load("owners", tile)
-    return Spots.from_arrays(store.load("tiles", tile)), owned["owners"], owned["nuclei"]
+    candidates = Spots.from_arrays(store.load("tiles", tile))
+    return OwnedCandidates(candidates, owned["owners"], owned["accepted"], owned["areas"])

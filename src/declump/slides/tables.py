@@ -27,11 +27,11 @@ def write_parquet(cells: Gathered, path: Path) -> None:
         [*part[:, :2].min(axis=0).tolist(), *part[:, 2:].max(axis=0).tolist()]
         for part in (cells.boxes[first : first + GROUP] for first in range(0, len(cells), GROUP))
     ]
-    rays = cells.store.record.options.cell_options().prior.rays
+    rays = cells.store.record.options.cell_solver().prior.rays
     told = {
         "shape": list(cells.store.record.shape),
         "radius_unit_px": RADIUS_UNIT,
-        "statistics": cells.store.record.statistics.to_record(),
+        "statistics": cells.store.statistics.to_record(),
         "record": cells.store.record.digest,
         "groups": groups,
     }

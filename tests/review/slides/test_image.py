@@ -12,6 +12,7 @@ import pytest
 from declump.io import open_slide_result
 from declump.review import list_unsaved
 from declump.review.edits import DeleteCell, Edit, JudgeCell, LabelCell, PullOutline
+from declump.review.session import Session
 from declump.review.slides.image import NOTES, ReviewedSlide
 from declump.review.slides.pieces import OpenPiece
 from declump.slides.cells import quantise
@@ -51,10 +52,11 @@ def test_a_corrected_clump_is_a_cold_start_and_others_stay(slide_results: Path) 
     image.save()
     (piece,) = image.session.edited
     assert isinstance(piece, OpenPiece)
-    cold = piece.session.evolution.__class__(
-        piece.session.evolution.proposer, piece.session.evolution.prior, piece.session.evolution.settings
-    )
-    expected = cold.evolve(piece.session.regions)
+    view = piece.view
+    cold = Session(piece.session.image, piece.session.found, image.run.record.options.cells, view.channels)
+    for change in piece.session.history:
+        cold.make(change.edit)
+    expected = cold.evolve()
     image.close()
     after = open_slide_result(slide_results).read_window()
     at = {tuple(seed): radii for seed, radii in zip(after.seeds.tolist(), after.radii, strict=True)}

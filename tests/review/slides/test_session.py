@@ -134,7 +134,7 @@ def test_painting_between_two_clumps_makes_them_one(session: SlideSession) -> No
     assert change.piece is whole and set(change.joins) == set(apart) == set(whole.members)
     assert {first, second, added} <= set(whole.numbers) == {number for numbers in apart.values() for number in numbers}
     assert whole.session.state.cells[whole.find_local(first)].drawn is not None
-    assert ndimage.label(whole.session.regions.clump, structure=np.ones((3, 3)))[1] == 1
+    assert ndimage.label(whole.session.corrected.clump, structure=np.ones((3, 3)))[1] == 1
     (place,) = session.show_clumps(Box(*session.seeds[second - 1], *(session.seeds[second - 1] + 1))).ravel().tolist()
     assert place == whole.number and session.open_at(second) is whole
     session.make(JoinNuclei(first, second))

@@ -41,7 +41,7 @@ def test_a_slide_teaches_its_corrected_clumps_alone(slide_results: Path) -> None
     np.testing.assert_array_equal(taught.image, slide[corner[0] : corner[0] + height, corner[1] : corner[1] + width])
     window = (slice(corner[0], corner[0] + height), slice(corner[1], corner[1] + width))
     assert taught.unknown is not None
-    beside = (piece.view.clumps[window] > 1) & ~taught.clump
+    beside = (piece.view.labels[window] > 1) & ~taught.clump
     assert taught.unknown[beside].all()
     inner = taught.clump & (taught.nucleus_labels == 0)
     assert taught.unknown[inner].mean() < 0.2 and not taught.unknown[~taught.clump].all()

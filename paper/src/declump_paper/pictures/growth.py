@@ -12,7 +12,7 @@ from declump.drawing import pen
 from declump.drawing.display import to_display
 from declump.drawing.palette import COLOURS
 from declump.evolution.claims import keep_claimed
-from declump.evolution.evolve import ROOM, count_unclaimed, estimate_scale, find_prior, find_settings, snap_evolution
+from declump.evolution.evolve import ROOM, estimate_scale, find_prior, find_settings, round_evolution, snap_evolution
 from declump.evolution.settings import Settings
 from declump.evolution.trust_region import evolve_clump
 from declump.pictures.colouring import category_colours
@@ -101,7 +101,7 @@ def record_growth(
     last = snap_evolution(claimed, evolution, settings, size)
     if len(last.history) > len(evolution.history):
         steps.append(last.radii)
-    return Growth(chosen, np.array(steps), count_unclaimed(chosen, claimed, last).history)
+    return Growth(chosen, np.array(steps), round_evolution(chosen, claimed, last).history)
 
 
 def growth_strip(

@@ -13,10 +13,10 @@ from declump.images.accepting import ImageLike, to_pixels
 from declump.models import Model, model_path, open_model
 from declump.records.regions import Regions
 from declump.regions.channels import ImageChannels, is_flat
-from declump.regions.find import maps_at_scale, read_maps
+from declump.regions.find import read_maps
 from declump.regions.inference import SHIPPED, open_region_model, run_in_tiles, softmax
+from declump.regions.lattice import Lattice, maps_at_found_scale
 from declump.regions.resizing import resize_channels, resize_planes
-from declump.regions.scale import maps_at_found_scale
 from declump_paper.regions.classes import NUCLEUS, read_classes
 from declump_paper.regions.refinement import refine
 
@@ -90,7 +90,7 @@ def _refined(channels: ImageChannels, model: Model, diameter: float | None) -> R
         scale, maps = maps_at_found_scale(channels.channels, model)
     else:
         scale = model.nucleus_diameter / diameter
-        maps = maps_at_scale(channels, model, scale)
+        maps = Lattice.from_scale(scale).see(channels.channels, model)
     chosen = _refine(maps.classes, channels)
     nucleus = np.where(chosen == NUCLEUS, np.maximum(maps.classes[NUCLEUS], 0.5), 0)
     classes = np.stack([np.where(chosen > 0, 0, 1), maps.classes[1], nucleus]).astype(np.float32)

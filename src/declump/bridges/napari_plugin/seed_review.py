@@ -12,7 +12,7 @@ from declump.batch.options import Options
 from declump.measurements.tables import measure
 from declump.records.segmentation import Segmentation
 from declump.review.edits import AddSeed, DeleteCell, Edit, MoveSeed
-from declump.review.session import Session, freeze_image
+from declump.review.session import Session
 
 MOVED = 0.5
 """A point that lies farther than this from its seed, in pixels, was moved."""
@@ -44,9 +44,9 @@ class SeedReview:
     def __init__(self, image: NDArray[Any], options: Options | None = None) -> None:
         options = options or Options()
         self.image, self.pixel_size = image, options.pixel_size
-        self.session = Session(image, freeze_image(image, options), options)
+        self.session = Session(image, None, options)
         self.numbers: list[int] = []
-        nothing = np.zeros((0, self.session.evolution.prior.rays))
+        nothing = np.zeros((0, self.session.solver.prior.rays))
         self.result = Segmentation(image.shape[:2], np.zeros((0, 2)), nothing, np.zeros(0, np.int64))
 
     def evolve(
@@ -66,10 +66,10 @@ class SeedReview:
             if is_cancelled():
                 raise Cancelled
 
-        regions, numbers = self.session.regions, self.session.numbers
-        outlines = self.session.evolution.evolve(regions, on_step=check, progress=progress)
+        numbers = self.session.numbers
+        result = self.session.evolve(check, progress=progress)
         check()
-        self.result, self.numbers = self.session.complete(outlines, regions), numbers
+        self.result, self.numbers = result, numbers
         return self.result
 
     def measure(self) -> dict[str, NDArray[Any]]:

@@ -198,7 +198,7 @@ def _open_slide(entry: Entry) -> SlidePyramid:
 
 def _make_thumbnail(entry: Entry) -> bytes:
     if entry.kind == SLIDE:
-        return encode(make_thumbnail(open_slide(entry.source.path).read_thumbnail(), THUMBNAIL))
+        return encode(make_thumbnail(open_slide(entry.source.path).read_overview(), THUMBNAIL))
     size = read_size(entry.source.path, page=entry.source.page)
     check_memory(entry.source.path, size, free_memory())
     return encode(make_thumbnail(read_image(entry.source.path, page=entry.source.page), THUMBNAIL))

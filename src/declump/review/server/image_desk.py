@@ -7,7 +7,6 @@ from typing import Any
 
 from declump.batch.image import find_pixel_size
 from declump.measurements import measure
-from declump.records.segmentation import Segmentation
 from declump.review.album import Entry
 from declump.review.changes import Change
 from declump.review.images import ReviewedImage
@@ -56,15 +55,15 @@ class ImageDesk(Desk[Change]):
         with self.lock:
             session, snapshot, result = self.image.session, self.snapshot, self.result
             notes, facts = dict(session.state.cells), self._facts()
-        cells = describe_cells(result, snapshot.regions.nuclei, snapshot.numbers)
+        cells = describe_cells(result, snapshot.corrected.nuclei, snapshot.numbers)
         add_notes(cells, notes)
         return {
             **facts,
             **self.pyramid.describe(),
             "kind": self.entry.kind,
             "cells": cells,
-            "others": describe_others(session.find_others(snapshot.regions)),
-            "clump": describe_clump(snapshot.regions.clump),
+            "others": describe_others(result.others),
+            "clump": describe_clump(snapshot.corrected.clump),
             "diameter": session.state.diameter,
             "pixel_size": self._pixel_size,
             "measured": self._measured,
@@ -118,7 +117,7 @@ class ImageDesk(Desk[Change]):
             rows = find_affected(self.result, self.snapshot.numbers, result, snapshot.numbers)
             self.snapshot, self.result = snapshot, result
             clump, self._changed_clump = self._changed_clump, False
-        cells = describe_cells(result, snapshot.regions.nuclei, snapshot.numbers, rows)
+        cells = describe_cells(result, snapshot.corrected.nuclei, snapshot.numbers, rows)
         message = {
             "type": "result",
             "id": self.entry.id,
@@ -127,7 +126,7 @@ class ImageDesk(Desk[Change]):
             "cells": cells,
         }
         if clump:
-            message["clump"] = describe_clump(snapshot.regions.clump)
+            message["clump"] = describe_clump(snapshot.corrected.clump)
         with self.lock:  # edits made meanwhile have been told of, and what they say of cells is not to be taken back
             add_notes(cells, self.image.session.state.cells)
             self._publish(message)
@@ -135,15 +134,13 @@ class ImageDesk(Desk[Change]):
 
     def _measure(self, done: Done, check: Callable[[], None]) -> None:
         image, snapshot = self.image, done.snapshot
-        whole: Segmentation = image.session.complete(done.result, snapshot.regions)
-        check()
-        measured = measure(whole, image.picture, prior=image.options.prior, pixel_size=self._pixel_size)
+        measured = measure(done.result, image.picture, prior=image.options.prior, pixel_size=self._pixel_size)
         check()
         self._measured = {
             "type": "measured",
             "id": self.entry.id,
             "revision": snapshot.revision,
             **describe_measurements(measured, snapshot.numbers),
-            "others": describe_others(whole.others),
+            "others": describe_others(done.result.others),
         }
         self._publish(self._measured)

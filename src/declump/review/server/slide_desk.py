@@ -196,7 +196,7 @@ class SlideDesk(Desk[SlideChange]):
 
     def _take(self, piece: OpenPiece, done: Done, names: list[int]) -> None:
         """Take new outlines for the present ones, and tell of them."""
-        solved = piece.describe(self.image.run, done.result, done.snapshot.regions, names)
+        solved = piece.describe(self.image.run, done.result, done.snapshot.corrected, names)
         with self.lock:
             wanted = self._stale.get(piece.number)
             if wanted is None or wanted.revision != done.snapshot.revision:

@@ -35,7 +35,7 @@ class SlidePyramid:
     def __init__(self, levels: Sequence[Slide]) -> None:
         self.shape = levels[0].shape
         self._levels = levels
-        self.thumbnail = levels[0].read_thumbnail()
+        self.thumbnail = levels[0].read_overview()
         self._range = _find_range(self.thumbnail)
         self.steps = [self.shape[1] / level.shape[1] for level in levels]
         self._thumbnail_step = self.shape[1] / self.thumbnail.shape[1]

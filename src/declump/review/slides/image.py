@@ -91,18 +91,18 @@ class ReviewedSlide:
 
     def solve(self, piece: OpenPiece) -> None:
         """Find the cells of a piece from its corrected regions."""
-        regions = piece.session.regions
-        piece.solved = piece.describe(self.run, piece.session.evolve(regions=regions), regions, piece.numbers)
+        now = piece.session.corrected
+        piece.solved = piece.describe(self.run, piece.session.evolve(corrected=now), now, piece.numbers)
 
     def save(self, lock: AbstractContextManager[Any] | None = None) -> dict[str, Any]:
         """Write all files of the results anew, with the cells of edited clumps found from their corrected regions."""
         with lock or nullcontext():
             session, lines, done = self.session, len(self.log.records), self.session.done
             notes = {number: note for number, note in session.notes.items() if session.has_cell(number)}
-            taken = [(piece, piece.session.regions, piece.numbers) for piece in session.edited]
+            taken = [(piece, piece.session.corrected, piece.numbers) for piece in session.edited]
         solved = [
-            piece.describe(self.run, piece.session.evolve(regions=regions), regions, numbers)
-            for piece, regions, numbers in taken
+            piece.describe(self.run, piece.session.evolve(corrected=corrected_now), corrected_now, numbers)
+            for piece, corrected_now, numbers in taken
         ]
         if session.can_correct:
             self._write_cells(solved)
@@ -119,9 +119,8 @@ class ReviewedSlide:
         return summary_of(self.folder)
 
     def _write_cells(self, solved: list[SolvedPiece]) -> None:
-        store, thumbnail = self.run.store, self.run.slide.read_thumbnail()
-        tiles = store.grid.find_filled(thumbnail, store.record.statistics.exposure)
-        plan = make_plan(store, tiles)
+        store = self.run.store
+        plan = make_plan(store)
         edited: dict[str, dict[str, NDArray[Any]]] = {}
         for one in solved:
             places = np.flatnonzero(np.isin(plan.pieces, one.piece.members))
@@ -136,7 +135,7 @@ class ReviewedSlide:
         plan = replace(plan, names=names)
         changed = EditedStore(store.out, store.record, edited)
         formats = tuple(name for name, file in FORMATS.items() if (self.folder / file).exists())
-        write_files(changed, gather(changed, plan), plan, tiles, thumbnail, formats)
+        write_files(changed, gather(changed, plan), plan, self.run.slide, formats)
 
     def _write_notes(self, solved: list[SolvedPiece], notes: Mapping[int, Note]) -> None:
         """Write what was said of cells, by their numbers in the file of cells that is written now."""

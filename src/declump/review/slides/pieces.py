@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from declump.pipelines.by_clump import OWN, ClumpView
+from declump.pipelines.solve import find_at_cut, solve_clump
+from declump.pipelines.view import OWN, ClumpView
 from declump.records.boxes import Box
-from declump.records.regions import Regions
 from declump.records.segmentation import Segmentation
 from declump.review.edits import Edit
+from declump.review.found import Found
 from declump.review.session import Session
-from declump.slides.cells import describe_solved, look_at_pieces
+from declump.review.state import Corrected
+from declump.slides.cells import describe_beside, describe_solved, look_at_pieces
 from declump.slides.opened import Opened
 
 Rows = dict[str, NDArray[Any]]
@@ -35,7 +37,7 @@ class OpenPiece:
     extent : Box
         What is looked at more closely: where it lies.
     clump : int
-        Number of its clump, the first one of several; 0 for a painted one.
+        Number that its cells have as that of their clump, the first one of several; 0 for a painted one.
     view : ClumpView
         Its box, and what else lies in it.
     session : Session
@@ -104,14 +106,16 @@ class OpenPiece:
         pixels = np.floor(places + 0.5).astype(np.int64) - np.array([self.box.top, self.box.left])
         inside = ((pixels >= 0) & (pixels < np.array(self.box.shape))).all(axis=1)
         held = np.zeros(len(places), np.bool_)
-        held[inside] = self.view.clumps[tuple(pixels[inside].T)] == OWN
+        held[inside] = self.view.labels[tuple(pixels[inside].T)] == OWN
         return held
 
-    def describe(self, run: Opened, result: Segmentation, regions: Regions, numbers: list[int]) -> SolvedPiece:
-        """Tell all of the cells that were evolved in regions of the box, as the files of a slide have it."""
-        whole = self.session.complete(result, regions)
-        told = describe_solved(run, self.view, self.session.image, whole, self.clump)
-        return SolvedPiece(self, numbers, regions.clump, whole, *told)
+    def describe(self, run: Opened, result: Segmentation, corrected: Corrected, numbers: list[int]) -> SolvedPiece:
+        """Tell all of the cells that follow from the edits in the box, as the files of a slide have it."""
+        at_cut = find_at_cut(self.view.labels, result.seeds, result.radii)
+        rows = describe_solved(run, self.box, result, at_cut, self.clump)
+        assert result.others is not None
+        others = result.others.move(self.box.top, self.box.left)
+        return SolvedPiece(self, numbers, corrected.clump, result, rows, describe_beside(others))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,13 +162,13 @@ def open_piece(
         Cells that were found and may belong to it: those of its clumps.
     """
     view = look_at_pieces(run, members, extent)
-    pixels = run.slide.read(view.box)
-    regions, evolution = run.segmenter.freeze(pixels, view)
-    session = Session(pixels, regions, run.record.options.cells, evolution=evolution)
+    solution = solve_clump(view, run.statistics, run.solver)
+    found = Found.of_clump(solution, run.statistics)
+    session = Session(run.slide.read(view.box), found, run.record.options.cells, view.channels)
     places = seeds - np.array([view.box.top, view.box.left])
     within = ((places >= 0) & (places < np.array(view.box.shape))).all(axis=1)
     ids, places = ids[within], places[within]
-    own = view.clumps[tuple(places.T)] == OWN
+    own = view.labels[tuple(places.T)] == OWN
     ids, places = ids[own], places[own]
     at = {(row, column): name for (row, column), name in zip(places.tolist(), ids.tolist(), strict=True)}
     names = {}
@@ -172,7 +176,7 @@ def open_piece(
         row, column = (int(np.floor(part + 0.5)) for part in session.state.seed_of(local))
         if (row, column) in at:
             names[local] = at[row, column]
-    clump = min((run.load_pieces().find_clump(member) for member in members), default=0)
+    clump = min(members, default=0)
     return OpenPiece(number, members, extent, clump, view, session, ids, names)
 
 

@@ -155,8 +155,7 @@ class SlideSession(EditHistory[SlideChange]):
         return self.pieces[number]
 
     def _open(self, number: int, members: tuple[int, ...], extent: Box) -> OpenPiece:
-        pieces = self.run.load_pieces()
-        chosen = np.isin(self.clumps, [pieces.find_clump(member) for member in members])
+        chosen = np.isin(self.clumps, members)
         return open_piece(self.run, number, members, extent, self.ids[chosen], self.seeds[chosen])
 
     def open_at(self, cell: int) -> OpenPiece:

@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from declump.datasets import AnnotatedImage
 from declump.datasets.results import annotate, to_bytes
-from declump.pipelines.by_clump import OTHER
+from declump.pipelines.view import OTHER
 from declump.records.boxes import Box
 from declump.review.slides.pieces import SolvedPiece
 from declump.review.slides.session import Note
@@ -33,7 +33,7 @@ def annotate_piece(solved: SolvedPiece, notes: Mapping[int, Note], diameter: flo
     if not clump.any():
         return None
     known = ndimage.distance_transform_edt(~clump) <= KNOWN * diameter
-    known &= clump | (piece.view.clumps < OTHER)
+    known &= clump | (piece.view.labels < OTHER)
     verdicts = [notes.get(number, Note()).verdict for number in solved.numbers]
     rejected = np.array([verdict == "rejected" for verdict in verdicts], np.bool_)
     rows, columns = (np.flatnonzero(clump.any(axis=axis)) for axis in (1, 0))

@@ -13,6 +13,8 @@ from declump.records.segmentation import Segmentation
 
 DECIMALS = 3
 """Seeds and radii are rounded to a thousandth of a pixel, in every file alike."""
+RADIUS_DECIMALS = 4
+"""Of radii: sixteenths of a pixel are exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +24,7 @@ class Result:
     Attributes
     ----------
     segmentation : Segmentation
-        Its seeds and radii are rounded to ``DECIMALS``.
+        Its seeds are rounded to ``DECIMALS``, its radii to ``RADIUS_DECIMALS``.
     image : (H, W) or (H, W, 3), optional
         The picture that was segmented.
     measurements : mapping of str to sequence, optional
@@ -45,7 +47,7 @@ class Result:
     def __post_init__(self) -> None:
         """Round, and refuse what does not belong to the segmentation."""
         given = self.segmentation
-        rounded = replace(given, seeds=given.seeds.round(DECIMALS), radii=given.radii.round(DECIMALS))
+        rounded = replace(given, seeds=given.seeds.round(DECIMALS), radii=given.radii.round(RADIUS_DECIMALS))
         object.__setattr__(self, "segmentation", rounded)
         nuclei = np.zeros(1, np.int32) if given.nuclei is None or not given.nuclei.size else given.nuclei
         lowest, highest = int(nuclei.min()), int(nuclei.max())
