@@ -30,6 +30,8 @@ ORIGINAL_ENTRY = "8 bits of"
 REACH_ENTRY = "receptive field"
 """Entry of a card of a region network in 8 bits: from how far the border of an image changes its answers, in pixels.
 Measured before the numbers were rounded, which may hide how far it sees."""
+SMEAR = "smear"
+"""Architecture of the network whose encoder saw natural images: clump, nuclei, other objects and layers."""
 
 
 @dataclass(frozen=True, eq=False)
