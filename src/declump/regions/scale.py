@@ -97,6 +97,8 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
         What the network says of the image at that scale, if it was small enough to be looked at as a whole.
     """
     first = scale = float(np.clip(start, *SCALES))
+    if model.is_smear:
+        return _find_by_nuclei(channels, model, first)
     for _ in range(LOOKS):
         part = choose_part(channels, scale)
         here = look(resize_channels(part, scale), model)
@@ -112,6 +114,18 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
     # An image is not resized for so little, and then its nuclei have the size that the network sees.
     taken = 1.0 if abs(taken - 1) < SAME_SCALE else taken
     return taken, maps if taken == scale else None
+
+
+def _find_by_nuclei(channels: NDArray[np.float32], model: Model, first: float) -> tuple[float, Maps | None]:
+    """Find the scale by the size of the nuclei that a network sees which was trained at all scales."""
+    maps = region_maps(resize_channels(channels, first), model)
+    diameters = _diameters(maps, model.nucleus_diameter, SCALES[1])
+    if len(diameters) < ENOUGH_NUCLEI:
+        return first, maps
+    change = _trust(float(np.clip(model.nucleus_diameter / np.median(diameters), *SCALES)))
+    taken = float(np.clip(first * change, *SCALES))
+    same = abs(change - 1) < SAME_SCALE
+    return (first, maps) if same else (taken, None)
 
 
 def _trust(change: float) -> float:
@@ -178,10 +192,10 @@ def _entropy(classes: NDArray[np.float32]) -> float:
     return float(-np.sum(classes * np.log(np.maximum(classes, 1e-9)), axis=0).mean(dtype=np.float64))
 
 
-def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:
-    """Diameters of the pieces that may be nuclei: those with a centre, of a quarter to four times the usual area."""
+def _diameters(maps: Maps, usual: float, factor: float = 2.5) -> NDArray[np.float64]:
+    """Diameters of the pieces that may be nuclei: those with a centre, by at most a factor from the usual one."""
     labels, count = ndimage.label(maps.classes[2] > SURE)
     areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
     centred = np.bincount(labels[maps.centre_map > SURE], minlength=count + 1)[1:] > 0
     diameters = np.sqrt(4 * areas / np.pi)
-    return np.asarray(diameters[(diameters > usual / 2.5) & (diameters < usual * 2.5) & centred])
+    return np.asarray(diameters[(diameters > usual / factor) & (diameters < usual * factor) & centred])

@@ -5,6 +5,7 @@ from .rays.train import train_ray_model
 from .regions.train import train_region_model
 from .requirements import check_onnx, check_torch
 from .schedule import Schedule
+from .smear.train import train_smear_model
 
 __all__ = [
     "Schedule",
@@ -15,4 +16,5 @@ __all__ = [
     "train_judge",
     "train_ray_model",
     "train_region_model",
+    "train_smear_model",
 ]

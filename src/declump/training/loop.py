@@ -44,12 +44,16 @@ class Lesson(Generic[N, E]):
         Given the network's answers and those it is to give, one number.
     validate : callable
         Given a network and examples that it did not learn from, figures.
+    short_numbers : bool
+        Whether it is taught in 16-bit numbers where the machine multiplies them; nothing is gained where most
+        convolutions see one channel each.
     """
 
     network: Callable[[], N]
     draw_batch: Callable[[Sequence[Sequence[E]], int, int], tuple[Tensor, ...]]
     loss: Callable[..., Tensor]
     validate: Callable[[N, Sequence[E]], dict[str, float]]
+    short_numbers: bool = True
 
 
 def fit(
@@ -91,7 +95,7 @@ def fit(
     running = 0.0
 
     def answer(seen: Tensor) -> Tensor:
-        with torch.autocast("cpu", torch.bfloat16, enabled=SHORT_NUMBERS):
+        with torch.autocast("cpu", torch.bfloat16, enabled=SHORT_NUMBERS and lesson.short_numbers):
             scores: Tensor = network(seen.contiguous(memory_format=torch.channels_last))
         return scores.float()
 

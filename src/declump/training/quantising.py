@@ -24,7 +24,6 @@ from declump.datasets import AnnotatedImage
 from declump.evidence.windows import CHANNELS, WindowLayout, sample_window
 from declump.models import ORIGINAL_ENTRY, REACH_ENTRY, Model, load_onnxruntime, load_quantisation, open_model
 from declump.regions.channels import to_channels
-from declump.regions.inference import COARSEST
 from declump.regions.lattice import find_receptive_field
 from declump.simulate import Smear
 from declump.training.rays.examples import make_example
@@ -99,14 +98,14 @@ def _show(model: Model, images: Iterable[AnnotatedImage | Smear]) -> Iterator[Fl
             yield from _show_windows(image, layout, rng)
     elif _sees_images(model):
         for image in images:
-            yield _show_crop(image, rng)
+            yield _show_crop(image, model.stride, rng)
     else:
         raise ValueError(f"{model.path} is no region or ray network of declump: only these are written in 8 bits")
 
 
-def _show_crop(image: AnnotatedImage | Smear, rng: np.random.Generator) -> Floats:
+def _show_crop(image: AnnotatedImage | Smear, stride: int, rng: np.random.Generator) -> Floats:
     channels = to_channels(image.image)
-    kept = [min(side, CROP) // COARSEST * COARSEST for side in channels.shape[1:]]
+    kept = [min(side, CROP) // stride * stride for side in channels.shape[1:]]
     top, left = (int(rng.integers(side - own + 1)) for side, own in zip(channels.shape[1:], kept, strict=True))
     return channels[:, top : top + kept[0], left : left + kept[1]]
 

@@ -79,5 +79,7 @@ def _shade(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
 def _compress(colours: Floats, quality: int) -> Floats:
     """Colours as they come back from a JPEG file."""
     buffer = io.BytesIO()
-    Image.fromarray((np.clip(colours, 0, 1.2) * (255 / 1.2)).round().astype(np.uint8)).save(buffer, "JPEG", quality=quality)
+    Image.fromarray((np.clip(colours, 0, 1.2) * (255 / 1.2)).round().astype(np.uint8)).save(
+        buffer, "JPEG", quality=quality
+    )
     return np.asarray(Image.open(buffer), dtype=np.float32) * np.float32(1.2 / 255)

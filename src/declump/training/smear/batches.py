@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from declump.regions.answers import CENTRES, KINDS, STEP
 from declump.regions.channels import LUMINANCE
+from declump.regions.inference import CENTRES, KINDS
 from declump.training.smear import frames as told
 from declump.training.smear.appearance import change_look
 from declump.training.smear.frames import Frame
+from declump.training.smear.network import STEP
 from declump.training.smear.sources import USUAL_RADIUS
 
 Floats = NDArray[np.float32]
@@ -77,13 +78,22 @@ def draw_window(frame: Frame, rng: np.random.Generator) -> tuple[NDArray, ...]:
     for _ in range(turns):
         marks[:, 0], marks[:, 1] = WINDOW - 1 - marks[:, 1], marks[:, 0].copy()
     colours, *planes = (np.rot90(plane[:, ::-1] if mirrored else plane, turns) for plane in (colours, *planes))
-    colours = change_look(np.ascontiguousarray(colours if colours.ndim == 3 else np.repeat(colours[..., None], 3, 2)), rng)
+    colours = change_look(
+        np.ascontiguousarray(colours if colours.ndim == 3 else np.repeat(colours[..., None], 3, 2)), rng
+    )
     clump, nucleus, layers, known = planes
     centres, weights, near = _aim(marks, np.ascontiguousarray(known), nucleus, usual)
     luminance = colours @ LUMINANCE.astype(np.float32)
     image = np.stack([luminance, colours[..., 2] - luminance, colours[..., 0] - luminance])
     every = STEP // 2
-    return image, np.stack([clump, nucleus]), centres, weights, near, np.ascontiguousarray(layers[every::STEP, every::STEP])
+    return (
+        image,
+        np.stack([clump, nucleus]),
+        centres,
+        weights,
+        near,
+        np.ascontiguousarray(layers[every::STEP, every::STEP]),
+    )
 
 
 def _planes(frame: Frame) -> list[NDArray[np.uint8] | None]:
@@ -122,12 +132,18 @@ def _resize(plane: NDArray[np.uint8], *, smooth: bool) -> NDArray:
         return plane[np.ix_(nearest, nearest)]
     if len(plane) == WINDOW:
         return plane.astype(np.float32)
-    stacked = torch.from_numpy(np.ascontiguousarray(plane.reshape(len(plane), len(plane), -1).transpose(2, 0, 1)))[None].float()
-    resized = functional.interpolate(stacked, size=(WINDOW, WINDOW), mode="bilinear", align_corners=False, antialias=True)
+    stacked = torch.from_numpy(np.ascontiguousarray(plane.reshape(len(plane), len(plane), -1).transpose(2, 0, 1)))[
+        None
+    ].float()
+    resized = functional.interpolate(
+        stacked, size=(WINDOW, WINDOW), mode="bilinear", align_corners=False, antialias=True
+    )
     return resized[0].permute(1, 2, 0).numpy().reshape(WINDOW, WINDOW, *plane.shape[2:])
 
 
-def _aim(marks: Floats, known: NDArray[np.uint8], nucleus: NDArray[np.uint8], usual: float) -> tuple[Floats, Floats, Floats]:
+def _aim(
+    marks: Floats, known: NDArray[np.uint8], nucleus: NDArray[np.uint8], usual: float
+) -> tuple[Floats, Floats, Floats]:
     """Heat maps, their weights, and nearness with its weights, at a quarter of the resolution."""
     # What lies beyond the image has all bits set, and the planes unknown: nothing is known there.
     side = WINDOW // STEP
@@ -151,7 +167,9 @@ def _aim(marks: Floats, known: NDArray[np.uint8], nucleus: NDArray[np.uint8], us
         rows = slice(max(round(row) - reach, 0), max(min(round(row) + reach + 1, side), 0))
         columns = slice(max(round(column) - reach, 0), max(min(round(column) + reach + 1, side), 0))
         window = (rows, columns)
-        away = (np.arange(rows.start, rows.stop)[:, None] - row) ** 2 + (np.arange(columns.start, columns.stop) - column) ** 2
+        away = (np.arange(rows.start, rows.stop)[:, None] - row) ** 2 + (
+            np.arange(columns.start, columns.stop) - column
+        ) ** 2
         if not away.size:
             continue
         disc = away <= (1.2 * radius) ** 2

@@ -93,6 +93,7 @@ class Encoder(nn.Module):
         self._blocks = nn.ModuleList(blocks)
 
     def forward(self, image: Tensor) -> list[Tensor]:
+        """Maps at 1/2, 1/4, 1/8 and 1/16 of the resolution."""
         maps = functional.relu6(self._bn0(self._conv_stem((image - MEAN) / SPREAD)))
         taken = []
         for index, block in enumerate(self._blocks):

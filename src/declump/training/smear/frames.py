@@ -41,6 +41,8 @@ class Frame:
         Bits of what is known of centres.
     clump, nucleus, layers : (H, W) uint8, optional
         1 or 0, or ``UNKNOWN``; the number of layers up to 3. None where nothing is known.
+    is_drawn : bool
+        Whether its clump was drawn by hand.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Frame:
     clump: Bytes | None = None
     nucleus: Bytes | None = None
     layers: Bytes | None = None
+    is_drawn: bool = False
     rare: NDArray[np.intp] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,7 +79,9 @@ def _to_bytes(colours: NDArray[np.float32]) -> Bytes:
     return np.clip(np.rint(colours * UNIT), 0, 255).astype(np.uint8)
 
 
-def make_marks(points: NDArray[Any], kind: int = NUCLEUS, *, abnormal: float = -1, high: float = -1, radius: float = 0) -> NDArray[np.float32]:
+def make_marks(
+    points: NDArray[Any], kind: int = NUCLEUS, *, abnormal: float = -1, high: float = -1, radius: float = 0
+) -> NDArray[np.float32]:
     """Marks of points (N, 2) that are all of one kind."""
     marks = np.empty((len(points), 6), np.float32)
     marks[:, :2] = np.asarray(points, np.float32).reshape(-1, 2)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from declump.regions.answers import CENTRES, FINE, KINDS, STEP
+from declump.regions.inference import CENTRES, FINE
 from declump.training.loop import Lesson
 from declump.training.smear.batches import draw_batch
 from declump.training.smear.frames import UNKNOWN, Frame
-from declump.training.smear.network import SmearNetwork
+from declump.training.smear.network import STEP, SmearNetwork
 
 LAYER_WEIGHTS = (0.7, 1.0, 1.5, 2.5)
 CENTRE_WEIGHTS = (1.0, 0.4, 0.4, 0.4, 0.4, 0.3)
 """What nuclei, leukocytes, red cells, other objects, abnormal nuclei and those of high grade count."""
+AT_OUTLINE = 3.0
+"""How much more pixels at an outline count."""
 FEW = 8.0
 """Peaks of a kind that a batch is taken to have at least."""
 
@@ -29,7 +30,8 @@ def lose(answer: Tensor, planes: Tensor, centres: Tensor, weights: Tensor, near:
     rest = answer[:, FINE * STEP**2 :]
     known = (planes != UNKNOWN).float()
     true = (planes == 1).float()
-    by_pixel = functional.binary_cross_entropy_with_logits(fine, true, reduction="none") * known
+    weights_of_pixels = known * (1 + AT_OUTLINE * _outlines(true))
+    by_pixel = functional.binary_cross_entropy_with_logits(fine, true, reduction="none") * weights_of_pixels
     total = by_pixel.sum(dim=(0, 2, 3)) / known.sum(dim=(0, 2, 3)).clamp_min(1)
     found = torch.sigmoid(fine) * known
     overlap = 1 - (2 * (found * true).sum(dim=(0, 2, 3)) + 1) / ((found + true).sum(dim=(0, 2, 3)) + 1)
@@ -43,6 +45,12 @@ def lose(answer: Tensor, planes: Tensor, centres: Tensor, weights: Tensor, near:
     return loss
 
 
+def _outlines(masks: Tensor) -> Tensor:
+    """Pixels of masks (B, C, H, W) that lie within two of an outline."""
+    wide = functional.max_pool2d(masks, 5, stride=1, padding=2)
+    return wide + functional.max_pool2d(-masks, 5, stride=1, padding=2)
+
+
 def _lose_centres(scores: Tensor, centres: Tensor, weights: Tensor) -> Tensor:
     """Focal loss of heat maps, as CenterNet has it."""
     certain, doubt = functional.logsigmoid(scores), functional.logsigmoid(-scores)
@@ -54,7 +62,9 @@ def _lose_centres(scores: Tensor, centres: Tensor, weights: Tensor) -> Tensor:
     return (each * torch.tensor(CENTRE_WEIGHTS[: len(each)])).sum()
 
 
-def make_lesson(encoder: Path | None, validate: Callable[[SmearNetwork, Sequence[Frame]], dict[str, float]]) -> Lesson[SmearNetwork, Frame]:
+def make_lesson(
+    encoder: Path | None, validate: Callable[[SmearNetwork, Sequence[Frame]], dict[str, float]]
+) -> Lesson[SmearNetwork, Frame]:
     """Lesson of a network whose encoder begins with published weights, if their file is given."""
 
     def begin() -> SmearNetwork:
@@ -63,17 +73,4 @@ def make_lesson(encoder: Path | None, validate: Callable[[SmearNetwork, Sequence
             network.encoder.load(encoder)
         return network
 
-    return Lesson(begin, draw_batch, lose, validate)
-
-
-@torch.no_grad()
-def answer_of(network: SmearNetwork, channels: np.ndarray) -> np.ndarray:
-    """Output (C, h, w) of a network for channels (3, H, W)."""
-    from declump.regions.answers import COARSEST
-
-    height, width = channels.shape[1:]
-    image = functional.pad(torch.from_numpy(channels)[None], (0, -width % COARSEST, 0, -height % COARSEST), mode="replicate")
-    return network(image)[0].numpy()
-
-
-__all__ = ["KINDS", "answer_of", "lose", "make_lesson"]
+    return Lesson(begin, draw_batch, lose, validate, short_numbers=False)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from declump.evaluation.points import match_points
-from declump.regions.answers import Answer
-from declump.regions.objects import find_objects
+from declump.models import NUCLEUS_DIAMETER
+from declump.regions.inference import Maps
+from declump.regions.objects import find_peaks
 from declump.training.smear import frames as told
 from declump.training.smear.frames import Frame
 
-Ask = Callable[[NDArray[np.float32]], Answer]
+Ask = Callable[[NDArray[np.float32]], Maps]
 
 REACH = 24.0
 """Largest distance in pixels of a found nucleus from the point that marks it."""
@@ -34,19 +35,23 @@ def measure_frames(frames: Sequence[Frame], ask: Ask) -> dict[str, float]:
     counts, dice = [], {"clump": np.zeros(2), "nucleus": np.zeros(2)}
     lost = total = 0
     for frame in frames:
-        answer = ask(to_channels_again(frame.looks[0]))
-        height, width = frame.shape
+        maps = ask(to_channels_again(frame.looks[0]))
         points = frame.marks[frame.marks[:, told.KIND] == told.NUCLEUS, :2].astype(float)
-        for name, plane, said in (("clump", frame.clump, answer.clump), ("nucleus", frame.nucleus, answer.nucleus)):
+        for name, plane, said in (
+            ("clump", frame.clump, 1 - maps.classes[0]),
+            ("nucleus", frame.nucleus, maps.classes[2]),
+        ):
             if plane is not None:
-                known, found = plane != told.UNKNOWN, said[:height, :width] >= 0.5
+                known, found = plane != told.UNKNOWN, said >= 0.5
                 dice[name] += 2 * np.sum(found & (plane == 1)), np.sum(found & known) + np.sum(plane == 1)
         if not len(points):
             continue
-        found = find_objects(answer)
-        right, near = [], match_points(found.places, points, REACH)[1].size
+        assert maps.centres is not None
+        places = find_peaks(maps.centres[0], NUCLEUS_DIAMETER)
+        height = maps.centres[0][tuple(places.T)]
+        right, near = [], match_points(places.astype(float), points, REACH)[1].size
         for level in LEVELS:
-            kept = found.places[found.probability[:, 0] >= level]
+            kept = places[height >= level].astype(float)
             pairs = len(match_points(kept, points, REACH)[0]) if len(kept) else 0
             right.append((pairs / len(points), pairs / max(len(kept), 1)))
         counts.append(right)
@@ -55,5 +60,22 @@ def measure_frames(frames: Sequence[Frame], ask: Ask) -> dict[str, float]:
     every = np.array(counts)
     f1 = np.mean(2 * every[..., 0] * every[..., 1] / np.maximum(every.sum(axis=2), 1e-9), axis=0)
     best = int(f1.argmax())
-    figures = {"f1": float(f1[best]), "recall": float(means[best, 0]), "precision": float(means[best, 1]), "level": float(LEVELS[best]), "lost": lost / max(total, 1)}
+    figures = {
+        "f1": float(f1[best]),
+        "recall": float(means[best, 0]),
+        "precision": float(means[best, 1]),
+        "level": float(LEVELS[best]),
+        "lost": lost / max(total, 1),
+    }
     return figures | {f"{name}_dice": float(pair[0] / pair[1]) for name, pair in dice.items() if pair[1]}
+
+
+def find_unmarked(frame: Frame, maps: Maps, least: float) -> NDArray[np.float64]:
+    """Places (N, 2) that a network takes for nuclei with a least probability, and where nothing is marked."""
+    assert maps.centres is not None
+    places = find_peaks(maps.centres[0], NUCLEUS_DIAMETER, least).astype(float)
+    if not len(places) or not len(frame.marks):
+        return places
+    free = np.ones(len(places), np.bool_)
+    free[match_points(places, frame.marks[:, :2].astype(float), REACH)[0]] = False
+    return places[free]

@@ -15,15 +15,19 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from declump.models import ARCHITECTURE_ENTRY, DIAMETER_ENTRY, NUCLEUS_DIAMETER, SMEAR
-from declump.regions.answers import CENTRES, COARSEST, FINE, LAYERS, STEP
+from declump.regions.inference import CENTRES, FINE, LAYERS
 from declump.training.smear.encoder import MOMENTUM, WIDTHS, Encoder
 
+STEP = 4
+"""Pixels of the image from one place to the next of what is told at a quarter of the resolution."""
+STRIDE = 32
+"""The sides of an input are multiples of this."""
 DECODED = (32, 40, 64)
 """Channels of the decoder at 1/4, 1/8 and 1/16 of the resolution of the image."""
-DETAIL = 24
+DETAIL = 40
 """Channels of the head at full resolution."""
 FREE_AXES = {0: "batch", 2: "height", 3: "width"}
-TRIED = (1, 3, 3 * COARSEST, 5 * COARSEST)
+TRIED = (1, 3, 3 * STRIDE, 5 * STRIDE)
 """Shape of an input on which an exported network is compared with its original."""
 RARE = -4.0
 """Score that centres begin with: nearly everywhere there is none."""
@@ -59,8 +63,10 @@ class _Join(nn.Module):
 class SmearNetwork(nn.Module):
     """Scores of clump, nucleus, centres by kind, nearness and layers.
 
-    Input (B, 3, H, W) as :func:`declump.regions.channels.to_channels` gives it, H and W multiples of ``COARSEST``;
-    output (B, C, H / 4, W / 4), laid out as :mod:`declump.regions.answers` tells.
+    Input (B, 3, H, W) as :func:`declump.regions.channels.to_channels` gives it, H and W multiples of 32; output
+    (B, 13, H, W): scores of clump and nucleus, scores of 6 kinds of centres, 1 nearness, scores of 0, 1, 2, 3 or more
+    layers. While it learns the output is (B, 43, H / 4, W / 4): first clump and nucleus of the 16 pixels of a block,
+    as ``pixel_unshuffle`` by 2 and 2 lays them out.
     """
 
     constants: ClassVar[Mapping[str, Any]] = {DIAMETER_ENTRY: NUCLEUS_DIAMETER, ARCHITECTURE_ENTRY: SMEAR}
@@ -74,7 +80,7 @@ class SmearNetwork(nn.Module):
         self.join_eighth = _Join(sixteenth, WIDTHS[1], eighth)
         self.join_quarter = _Join(eighth, WIDTHS[0], quarter)
         self.centres = nn.Sequential(_convolution(quarter, quarter), nn.Conv2d(quarter, CENTRES + 1 + LAYERS, 1))
-        self.look = _convolution(12, DETAIL // 2)
+        self.look = nn.Sequential(_convolution(12, DETAIL // 2), _convolution(DETAIL // 2, DETAIL // 2))
         self.detail = nn.Sequential(
             _convolution(quarter + DETAIL // 2, DETAIL), _convolution(DETAIL, DETAIL), nn.Conv2d(DETAIL, 4 * FINE, 1)
         )
@@ -95,4 +101,8 @@ class SmearNetwork(nn.Module):
         maps = self.join_quarter(maps, seen[0])
         raw = functional.pixel_unshuffle(colour, 2)
         detail = self.detail(torch.cat([_enlarge(maps), self.look((raw - 0.5) * 2)], 1))
-        return torch.cat([functional.pixel_unshuffle(detail, STEP // 2), self.centres(maps)], 1)
+        coarse = self.centres(maps)
+        if self.training:
+            return torch.cat([functional.pixel_unshuffle(detail, STEP // 2), coarse], 1)
+        slow = functional.interpolate(coarse, scale_factor=float(STEP), mode="bilinear", align_corners=False)
+        return torch.cat([functional.pixel_shuffle(detail, 2), slow], 1)

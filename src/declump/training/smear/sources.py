@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from declump.datasets import AnnotatedImage, isbi2014, isbi2015, marked
+from declump.datasets import AnnotatedImage, marked
 from declump.images.reading import read_image
 from declump.simulate import Smear
 from declump.training.composites.colouring import colour_cells
@@ -21,7 +21,8 @@ from declump.training.smear.frames import Frame, make_marks, to_look
 from declump.training.smears import simulate_smears
 
 Floats = NDArray[np.float32]
-Weak = Callable[[str], Any]
+Ask = Callable[[str, NDArray[Any]], Any]
+"""What an earlier chain says of a frame, by its name and image; see :class:`declump.training.smear.teacher.Teacher`."""
 
 BORDER = 12
 """Annotators leave out nuclei that the image border cuts: so near to it, what is not annotated is not known."""
@@ -75,11 +76,12 @@ def _mark_masks(masks: NDArray[np.bool_]) -> Floats:
     return np.concatenate(marks) if marks else make_marks(np.zeros((0, 2)))
 
 
-def from_marks(image: marked.MarkedNuclei, weak: Any = None, *, normal: bool = False) -> Frame:
+def from_marks(image: marked.MarkedNuclei, ask: Ask | None = None, *, normal: bool = False) -> Frame:
     """A frame with points or masks of its nuclei; every nucleus has one."""
     look, shape = to_look(image.image), image.image.shape[:2]
     known = np.full(shape, told.NUCLEI_TOLD | (told.GRADES_TOLD if normal else 0), np.uint8)
     grade = 0.0 if normal else -1.0
+    weak = None if ask is None else ask(image.name.replace("/", "-"), image.image)
     marks = make_marks(image.points, abnormal=grade, high=grade)
     if image.unknown is not None:
         known[image.unknown] = 0
@@ -121,7 +123,7 @@ def weak_nuclei(marks: Floats, weak: Any) -> NDArray[np.uint8]:
     for mark in marks:
         if mark[told.KIND] != told.NUCLEUS:
             continue
-        row, column = int(round(mark[0])), int(round(mark[1]))
+        row, column = round(float(mark[0])), round(float(mark[1]))
         window = np.s_[max(row - NEAR, 0) : row + NEAR + 1, max(column - NEAR, 0) : column + NEAR + 1]
         near = spots[window]
         inside = spots[min(max(row, 0), spots.shape[0] - 1), min(max(column, 0), spots.shape[1] - 1)]
@@ -144,7 +146,7 @@ def weak_nuclei(marks: Floats, weak: Any) -> NDArray[np.uint8]:
     return nucleus
 
 
-def read_cric(folder: Path, names: list[str], marks: Path | None = None, weak: Weak = lambda _: None) -> Iterator[Frame]:
+def read_cric(folder: Path, names: list[str], marks: Path | None = None, ask: Ask | None = None) -> Iterator[Frame]:
     """Frames of CRIC with classed points, and with what is drawn of them."""
     for name in names:
         image = np.asarray(read_image(folder / f"{name}.jpg"))
@@ -153,10 +155,14 @@ def read_cric(folder: Path, names: list[str], marks: Path | None = None, weak: W
         points[:, told.ABNORMAL] = [row["class"] in ABNORMAL for row in rows]
         points[:, told.HIGH] = [row["class"] in HIGH for row in rows]
         look, known = to_look(image), np.full(image.shape[:2], told.NUCLEI_TOLD | told.GRADES_TOLD, np.uint8)
-        earlier = weak(f"cric-{name}")
+        earlier = None if ask is None else ask(f"cric-{name}", image)
         clump = None if earlier is None else weak_clump(look, earlier)
         nucleus = None if earlier is None else weak_nuclei(points, earlier)
-        drawn = None if marks is None else next((place for part in PARTS if (place := marks / part / name / "points.csv").is_file()), None)
+        drawn = (
+            None
+            if marks is None
+            else next((place for part in PARTS if (place := marks / part / name / "points.csv").is_file()), None)
+        )
         if drawn is None:
             yield Frame(name, [look], points, known, clump, nucleus)
         else:
@@ -164,7 +170,12 @@ def read_cric(folder: Path, names: list[str], marks: Path | None = None, weak: W
 
 
 def _add_drawn(
-    name: str, look: NDArray[np.uint8], points: Floats, known: NDArray[np.uint8], nucleus: NDArray[np.uint8] | None, folder: Path
+    name: str,
+    look: NDArray[np.uint8],
+    points: Floats,
+    known: NDArray[np.uint8],
+    nucleus: NDArray[np.uint8] | None,
+    folder: Path,
 ) -> Frame:
     """A frame with what was drawn of it by hand."""
     levels = np.asarray(read_image(folder / "clump.png"))
@@ -193,12 +204,19 @@ def _add_drawn(
         place = np.array([[float(row["row"]), float(row["column"])]])
         near = len(points) and np.hypot(*(points[:, :2] - place).T).min() < NEAR
         if row["kind"] != "nucleus" or not near:
-            extra.append(make_marks(place, KINDS[row["kind"]], abnormal=-1 if row["kind"] == "nucleus" else 0, high=-1 if row["kind"] == "nucleus" else 0))
+            extra.append(
+                make_marks(
+                    place,
+                    KINDS[row["kind"]],
+                    abnormal=-1 if row["kind"] == "nucleus" else 0,
+                    high=-1 if row["kind"] == "nucleus" else 0,
+                )
+            )
     marks = np.concatenate([points, *extra])
     cells = [fill_outline(one["outline"], clump.shape) for one in json.loads((folder / "cells.json").read_text())]
     for box, mask in cells:
         clump[box][mask & (clump[box] == told.UNKNOWN)] = 1
-    return Frame(name, [look], marks, known, clump, nucleus)
+    return Frame(name, [look], marks, known, clump, nucleus, is_drawn=True)
 
 
 def fill_outline(outline: list[list[float]], shape: tuple[int, ...]) -> tuple[tuple[slice, slice], NDArray[np.bool_]]:
@@ -207,28 +225,28 @@ def fill_outline(outline: list[list[float]], shape: tuple[int, ...]) -> tuple[tu
 
     rows, columns = polygon(*np.asarray(outline, float).T, shape=shape)
     if not len(rows):
-        rows, columns = (np.array([min(max(int(value), 0), side - 1)]) for value, side in zip(np.mean(outline, axis=0), shape, strict=True))
+        rows, columns = (
+            np.array([min(max(int(value), 0), side - 1)])
+            for value, side in zip(np.mean(outline, axis=0), shape, strict=True)
+        )
     box = (slice(int(rows.min()), int(rows.max()) + 1), slice(int(columns.min()), int(columns.max()) + 1))
     mask = np.zeros((box[0].stop - box[0].start, box[1].stop - box[1].start), np.bool_)
     mask[rows - box[0].start, columns - box[1].start] = True
     return box, mask
 
 
-def read_isbi(folder: Path, reader: Any, held_out: set[str], seed: int) -> Iterator[Frame]:
+def read_isbi(folder: Path, reader: Any, seed: int) -> Iterator[Frame]:
     """Frames of ISBI 2014 or 2015, also in the colours of a stain."""
     rng = np.random.default_rng(seed)
     for image in reader.read(folder):
-        if image.name not in held_out:
-            yield from_cells(image, image.name, rng)
+        yield from_cells(image, image.name, rng)
 
 
-def read_cervix93(folder: Path, held_out: set[str], weak: Weak = lambda _: None) -> Iterator[Frame]:
+def read_cervix93(folder: Path, ask: Ask | None = None) -> Iterator[Frame]:
     """Frames of Cervix93 with their points; those of grade N have no abnormal nucleus."""
     labels = {row["frame"]: row["label"] for row in csv.DictReader((folder / "labels.csv").open(newline=""))}
     for image in marked.read(folder):
-        stem = image.name.rpartition("/")[2]
-        if image.name not in held_out:
-            yield from_marks(image, weak(f"cervix93-{stem}"), normal=labels[stem] == "N")
+        yield from_marks(image, ask, normal=labels[image.name.rpartition("/")[2]] == "N")
 
 
 def simulate(count: int, seed: int) -> Iterator[Frame]:
@@ -236,6 +254,3 @@ def simulate(count: int, seed: int) -> Iterator[Frame]:
     rng = np.random.default_rng(seed)
     for number, smear in enumerate(simulate_smears(count, seed)):
         yield from_cells(smear, f"simulated {number}", rng)
-
-
-READERS = {"isbi2014": isbi2014, "isbi2015": isbi2015}
