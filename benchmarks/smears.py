@@ -2,8 +2,8 @@
 
     python benchmarks/smears.py --data ../shared/data --marks ../marks --part report --cells --json build/smears.json
 
-CRIC frames are those of one part of the split (``split.csv`` of the marks); Cervix93, ISBI 2015 and ISBI 2014 those that
-the model's card names as held out, beside the 90 official test images of ISBI 2014, which teach nothing. Means are
+CRIC frames are those of one part of the split (``split.csv`` of the marks); Cervix93, ISBI 2015 and ISBI 2014 those
+that the model's card names as held out, beside the 90 official test images of ISBI 2014, which teach nothing. Means are
 over frames. Points count as found within 24 px, one to one; on Cervix93, which has other pixels, within 1.2 radii.
 """
 

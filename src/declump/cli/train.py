@@ -182,7 +182,9 @@ def smear(
     ],
     *,
     out: Model,
-    split: Annotated[Path, typer.Option(help="CSV file: which CRIC frames teach (train) and are measured on (choose).")],
+    split: Annotated[
+        Path, typer.Option(help="CSV file: which CRIC frames teach (train) and are measured on (choose).")
+    ],
     marks: Annotated[Path | None, typer.Option(help="Folder with what is drawn of CRIC frames.")] = None,
     encoder: Annotated[
         Path | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -59,7 +60,7 @@ def draw_batch(groups: Sequence[Sequence[Frame]], size: int, seed: int) -> Batch
     return tuple(torch.from_numpy(part) for part in (images, planes, centres, weights, near, layers))
 
 
-def draw_window(frame: Frame, rng: np.random.Generator) -> tuple[NDArray, ...]:
+def draw_window(frame: Frame, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
     """One window of a frame with its answers."""
     scale = 1.0 if rng.random() < SAME_SIZE else float(np.clip(np.exp(rng.normal(0, SPREAD)), *SCALES))
     side = round(WINDOW / scale)
@@ -102,7 +103,7 @@ def _planes(frame: Frame) -> list[NDArray[np.uint8] | None]:
 
 def _corner(frame: Frame, side: int, rng: np.random.Generator) -> tuple[int, int]:
     room = [max(extent - side, 0) for extent in frame.shape]
-    place = rng.random(2) * [extent + 1 for extent in room]
+    place: NDArray[np.floating[Any]] = rng.random(2) * [extent + 1 for extent in room]
     if len(frame.marks) and rng.random() < ON_MARKS:
         chosen = frame.rare if len(frame.rare) and rng.random() < ON_RARE else np.arange(len(frame.marks))
         mark = frame.marks[chosen[int(rng.integers(len(chosen)))], :2]
@@ -124,7 +125,7 @@ def _cut(plane: NDArray[np.uint8] | None, top: int, left: int, side: int, mode: 
     return np.pad(part, short, mode="symmetric")
 
 
-def _resize(plane: NDArray[np.uint8], *, smooth: bool) -> NDArray:
+def _resize(plane: NDArray[np.uint8], *, smooth: bool) -> NDArray[Any]:
     if not smooth:
         if len(plane) == WINDOW:
             return plane

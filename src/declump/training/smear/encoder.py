@@ -48,7 +48,8 @@ class _Convolution(nn.Conv2d):
     def forward(self, maps: Tensor) -> Tensor:
         if self.behind:
             maps = functional.pad(maps, (self.behind - 1, self.behind) * 2)
-        return super().forward(maps)
+        filtered: Tensor = super().forward(maps)
+        return filtered
 
 
 class _Block(nn.Module):
@@ -73,7 +74,8 @@ class _Block(nn.Module):
             seen = functional.relu6(self._bn0(self._expand_conv(seen)))
         seen = functional.relu6(self._bn1(self._depthwise_conv(seen)))
         seen = self._bn2(self._project_conv(seen))
-        return maps + seen if self.adds else seen
+        answer: Tensor = maps + seen if self.adds else seen
+        return answer
 
 
 class Encoder(nn.Module):

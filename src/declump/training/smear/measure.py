@@ -70,6 +70,31 @@ def measure_frames(frames: Sequence[Frame], ask: Ask) -> dict[str, float]:
     return figures | {f"{name}_dice": float(pair[0] / pair[1]) for name, pair in dice.items() if pair[1]}
 
 
+def collect_peaks(
+    frames: Sequence[Frame], ask: Ask, least: float = 0.02
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Scores (S,) of all peaks of the heat map of nuclei, and which of them are marked; unknown places are left out."""
+    scores, right = [np.empty(0)], [np.empty(0, np.bool_)]
+    for frame in frames:
+        maps = ask(to_channels_again(frame.looks[0]))
+        assert maps.centres is not None
+        places = find_peaks(maps.centres[0], NUCLEUS_DIAMETER, least)
+        kept = (frame.told[tuple(places.T)] & told.NUCLEI_TOLD) > 0
+        height = np.clip(maps.centres[0][tuple(places[kept].T)].astype(np.float64), 1e-6, 1 - 1e-6)
+        hit = np.zeros(len(height), np.bool_)
+        points = frame.marks[frame.marks[:, told.KIND] == told.NUCLEUS, :2].astype(float)
+        if len(points) and len(height):
+            # The surest of several near a point is its nucleus.
+            taken = np.zeros(len(points), np.bool_)
+            for index in np.argsort(-height, kind="stable"):
+                away = np.hypot(*(points - places[kept][index]).T) + np.where(taken, np.inf, 0)
+                if away.min() <= REACH:
+                    taken[away.argmin()] = hit[index] = True
+        scores.append(np.log(height / (1 - height)))
+        right.append(hit)
+    return np.concatenate(scores), np.concatenate(right)
+
+
 def find_unmarked(frame: Frame, maps: Maps, least: float) -> NDArray[np.float64]:
     """Places (N, 2) that a network takes for nuclei with a least probability, and where nothing is marked."""
     assert maps.centres is not None

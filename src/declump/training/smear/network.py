@@ -88,6 +88,14 @@ class SmearNetwork(nn.Module):
         assert isinstance(last, nn.Conv2d) and last.bias is not None
         nn.init.constant_(last.bias[:CENTRES], RARE)
 
+    @torch.no_grad()
+    def calibrate(self, slope: float, shift: float) -> None:
+        """Make the scores of nuclei ``slope * score + shift``."""
+        last = self.centres[-1]
+        assert isinstance(last, nn.Conv2d) and last.bias is not None
+        last.weight[0] *= slope
+        last.bias[0] = slope * last.bias[0] + shift
+
     def forward(self, image: Tensor) -> Tensor:
         """Answer for every pixel."""
         luminance = image[:, :1]

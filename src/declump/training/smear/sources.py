@@ -50,9 +50,9 @@ NEAR = 6
 def from_cells(image: AnnotatedImage | Smear, name: str, rng: np.random.Generator) -> Frame:
     """A frame whose cells are all drawn."""
     masks = image.nuclei
-    nucleus = masks.any(axis=0).astype(np.uint8)
-    layers = np.minimum(image.cells.sum(axis=0), 3).astype(np.uint8)
-    clump = (layers > 0).astype(np.uint8)
+    nucleus = np.asarray(masks.any(axis=0), np.uint8)
+    layers = np.asarray(np.minimum(image.cells.sum(axis=0), 3), np.uint8)
+    clump = np.asarray(layers > 0, np.uint8)
     looks = [to_look(image.image)]
     known = np.full(nucleus.shape, told.NUCLEI_TOLD, np.uint8)
     if isinstance(image, AnnotatedImage):
@@ -115,7 +115,8 @@ def weak_nuclei(marks: Floats, weak: Any) -> NDArray[np.uint8]:
     """Nuclei that an earlier network outlined round points; fills the radii of the marks."""
     spots, said = weak["spots"], np.append(0, weak["probability"])
     share = weak["classes"][2]
-    nucleus = np.where(share < 50, np.uint8(0), np.uint8(told.UNKNOWN))
+    nucleus = np.full(spots.shape, told.UNKNOWN, np.uint8)
+    nucleus[share < 50] = 0
     areas = np.bincount(spots.ravel(), minlength=said.size)
     taken = np.zeros(said.size, np.bool_)
     rows, columns = np.ogrid[: spots.shape[0], : spots.shape[1]]
@@ -223,7 +224,8 @@ def fill_outline(outline: list[list[float]], shape: tuple[int, ...]) -> tuple[tu
     """Pixels of an outline (N, 2): the box that holds them, and their mask in it."""
     from skimage.draw import polygon
 
-    rows, columns = polygon(*np.asarray(outline, float).T, shape=shape)
+    corners = np.asarray(outline, float)
+    rows, columns = polygon(corners[:, 0], corners[:, 1], shape)
     if not len(rows):
         rows, columns = (
             np.array([min(max(int(value), 0), side - 1)])
