@@ -26,13 +26,16 @@ from declump.datasets import AnnotatedImage, isbi2014, isbi2015
 from declump.evaluation.points import match_points
 from declump.models import model_path, read_card
 from declump.records.regions import Regions, seeds_from_labels
-from declump.regions.inference import SHIPPED
+from declump.regions.channels import ImageChannels
+from declump.regions.inference import SHIPPED, open_region_model, region_maps
 from pages import ROOT, commit
 
 REACH = 24.0
 """Largest distance in pixels of a found nucleus from the point that marks it."""
 CANDIDATE = 0.1
 """Least probability of a candidate that counts."""
+NEAR = 6
+"""What the network calls a mark is looked up so near to it, in pixels."""
 CLASSES = ("NILM", "ASC-US", "LSIL", "ASC-H", "HSIL", "SCC")
 
 
@@ -146,6 +149,26 @@ def measure_regions(case: Case, regions: Regions, pooled: dict[str, list[Any]]) 
     return row
 
 
+def measure_kinds(case: Case, model: str, pooled: dict[str, list[Any]]) -> None:
+    """Of what is marked, nuclei among it, how much is called a leukocyte, and how much of that is one."""
+    opened = open_region_model(model)
+    if case.marks is None or not opened.is_smear:
+        return
+    maps = region_maps(ImageChannels(case.image).channels, opened)
+    assert maps.centres is not None
+    rows = list(csv.DictReader((case.marks / "points.csv").open()))
+    rows = [row for row in rows if row["kind"] not in ("background", "nucleus")]
+    places = np.array([[float(row["row"]), float(row["column"])] for row in rows]).reshape(-1, 2)
+    kinds = np.array([row["kind"] == "leukocyte" for row in rows] + [False] * len(case.points), bool)
+    named = []
+    for row, column in np.rint(np.vstack([places, case.points])).astype(int):
+        near = maps.centres[:4, max(row - NEAR, 0) : row + NEAR + 1, max(column - NEAR, 0) : column + NEAR + 1]
+        named.append(near.max(axis=(1, 2)).argmax() == 1)
+    called = np.array(named, bool)
+    pooled["leukocytes named"] += [(int(found), 1) for found in called[kinds]]
+    pooled["named leukocytes right"] += [(int(right), 1) for right in kinds[called]]
+
+
 def measure_cells(case: Case, found: declump.Segmentation) -> dict[str, float]:
     """Figures of the cells of one frame."""
     row: dict[str, float] = {}
@@ -227,12 +250,13 @@ def main() -> None:
             continue
         tally = Tally()
         pooled: dict[str, list[Any]] = {f"recall {name}": [] for name in CLASSES}
-        pooled |= {"lost": [], "outside": [], "candidates": []}
+        pooled |= {"lost": [], "outside": [], "candidates": [], "leukocytes named": [], "named leukocytes right": []}
         for index, case in enumerate(read()):
             if index % options.every:
                 continue
             regions = declump.find_regions(case.image, model=options.model, **extra)
             row = measure_regions(case, regions, pooled)
+            measure_kinds(case, options.model, pooled)
             if options.cells:
                 row |= measure_cells(case, declump.segment(case.image, regions=regions, rays=options.rays))
             tally.rows.append(row)
