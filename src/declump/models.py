@@ -28,8 +28,8 @@ OPSET = 17
 ORIGINAL_ENTRY = "8 bits of"
 """Entry of a card of a network in 8 bits: digest of the file that it was made of."""
 REACH_ENTRY = "receptive field"
-"""Entry of a card of a region network in 8 bits: from how far the border of an image changes its answers, in pixels.
-Measured before the numbers were rounded, which may hide how far it sees."""
+"""Entry of a card of a region network: from how far the border of an image changes its answers, in pixels.
+Of a network in 8 bits measured before the numbers were rounded, which may hide how far it sees."""
 SMEAR = "smear"
 """Architecture of the network whose encoder saw natural images: clump, nuclei, other objects and layers."""
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from declump.regions.inference import MARGIN, open_region_model
+from declump.models import REACH_ENTRY
+from declump.regions.inference import open_region_model
 from declump.regions.lattice import Lattice, find_receptive_field, resize_by_ratio
 
 
-@given(st.floats(1 / 6, 6))
-def test_scales_are_met_by_whole_numbers(scale: float) -> None:
-    lattice = Lattice.from_scale(scale)
-    assert abs(lattice.scale / scale - 1) < 0.052 and lattice.steps % 16 == 0
+@given(st.floats(1 / 6, 6), st.sampled_from([16, 32]))
+def test_scales_are_met_by_whole_numbers(scale: float, stride: int) -> None:
+    lattice = Lattice.from_scale(scale, stride)
+    assert abs(lattice.scale / scale - 1) < 0.052 and lattice.steps % stride == 0
 
 
 @given(st.sampled_from([(16, 29), (16, 12), (32, 15), (48, 7)]), st.integers(0, 3), st.integers(0, 3))
@@ -31,10 +34,13 @@ def test_a_window_is_resized_as_the_whole_is(ratio: tuple[int, int], down: int, 
     np.testing.assert_array_equal(whole[:, top:, left:][:, :rows, :columns][kept], window[:, :rows, :columns][kept])
 
 
-def test_the_network_sees_no_further_than_tiles_overlap() -> None:
-    assert 64 < find_receptive_field(open_region_model("default")) <= MARGIN
+def test_the_card_tells_how_far_the_network_sees() -> None:
+    model = open_region_model("default")
+    told = find_receptive_field(model)
+    assert REACH_ENTRY in model.card
+    assert 64 < find_receptive_field(replace(model, card={**model.card, REACH_ENTRY: None})) <= told
 
 
 @pytest.mark.parametrize("scale", [0.97, 1.04])
 def test_an_image_of_about_the_right_size_is_seen_as_it_is(scale: float) -> None:
-    assert Lattice.from_scale(scale) == Lattice(16, 16)
+    assert Lattice.from_scale(scale, 16) == Lattice(16, 16)

@@ -24,11 +24,11 @@ FINE, CENTRES, LAYERS = 2, len(KINDS) + len(GRADES), 4
 """Scores that the smear network gives of a pixel: of clump and nucleus; of centres; of the number of layers."""
 SHIPPED = "regions-8bit.onnx"
 """The network that serves by default; ``regions.onnx``, which it was made of, is what trainings begin with."""
-WHOLE = 1280
+WHOLE = 1408
 """An image with no longer side is looked at in one pass."""
-TILE = 1024
+TILE = 1152
 """Sides of the tiles of a larger one; smaller, because its maps take memory, too."""
-MARGIN = 128
+MARGIN = 256
 """Tiles share this much on each side; only their inner part is kept, so that no seam shows."""
 
 

@@ -114,10 +114,11 @@ def find_receptive_field(model: Model) -> int:
     """Measure from how far the border of a window on the lattice changes what a network says, in its pixels.
 
     Noise is looked at as a whole and in part; where both answers are the same to the byte, the network does not see
-    beyond the part. The card of a network in 8 bits tells it.
+    beyond the part. The card of the shipped network tells it.
     """
-    if REACH_ENTRY in model.card:
-        return int(model.card[REACH_ENTRY])
+    told = model.card.get(REACH_ENTRY)
+    if told is not None:
+        return int(told)
     noise = np.random.default_rng(0).random((3, SHOWN, SHOWN), dtype=np.float32)
     inset = SHOWN // 3 // model.stride * model.stride
     part = np.s_[:, inset:-inset, inset:-inset]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from declump.models import ARCHITECTURE_ENTRY, DIAMETER_ENTRY, NUCLEUS_DIAMETER, SMEAR
+from declump.models import ARCHITECTURE_ENTRY, DIAMETER_ENTRY, NUCLEUS_DIAMETER, REACH_ENTRY, SMEAR
 from declump.regions.inference import CENTRES, FINE, LAYERS
 from declump.training.smear.encoder import MOMENTUM, WIDTHS, Encoder
 
@@ -22,6 +22,8 @@ STEP = 4
 """Pixels of the image from one place to the next of what is told at a quarter of the resolution."""
 STRIDE = 32
 """The sides of an input are multiples of this."""
+REACH = 448
+"""From how far, in pixels, the border of an image changes an answer: 414, and where a pixel lies in a block of 32."""
 DECODED = (32, 40, 64)
 """Channels of the decoder at 1/4, 1/8 and 1/16 of the resolution of the image."""
 DETAIL = 40
@@ -69,7 +71,11 @@ class SmearNetwork(nn.Module):
     as ``pixel_unshuffle`` by 2 and 2 lays them out.
     """
 
-    constants: ClassVar[Mapping[str, Any]] = {DIAMETER_ENTRY: NUCLEUS_DIAMETER, ARCHITECTURE_ENTRY: SMEAR}
+    constants: ClassVar[Mapping[str, Any]] = {
+        DIAMETER_ENTRY: NUCLEUS_DIAMETER,
+        ARCHITECTURE_ENTRY: SMEAR,
+        REACH_ENTRY: REACH,
+    }
     """What goes into the card of every such model."""
 
     def __init__(self) -> None:
