@@ -22,8 +22,8 @@ GRADES = ("abnormal", "high grade")
 """What the nucleus at a centre may look like."""
 FINE, CENTRES, LAYERS = 2, len(KINDS) + len(GRADES), 4
 """Scores that the smear network gives of a pixel: of clump and nucleus; of centres; of the number of layers."""
-SHIPPED = "regions-8bit.onnx"
-"""The network that serves by default; ``regions.onnx``, which it was made of, is what trainings begin with."""
+SHIPPED = "smear.onnx"
+"""The network that serves by default."""
 WHOLE = 1408
 """An image with no longer side is looked at in one pass."""
 TILE = 1152
