@@ -26,7 +26,7 @@ PRECISION = 0.035
 """Scales are met to this share."""
 TRUNCATE = 4.0
 """A Gaussian ends after so many standard deviations."""
-SHOWN = 1536
+SHOWN = 1920
 """Sides of the noise that shows how far a network sees."""
 
 
@@ -120,7 +120,7 @@ def find_receptive_field(model: Model) -> int:
     if told is not None:
         return int(told)
     noise = np.random.default_rng(0).random((3, SHOWN, SHOWN), dtype=np.float32)
-    inset = SHOWN // 3 // model.stride * model.stride
+    inset = SHOWN // 4 // model.stride * model.stride
     part = np.s_[:, inset:-inset, inset:-inset]
     differ = (model.run(noise)[part] != model.run(np.ascontiguousarray(noise[part]))).any(axis=0)
     for margin in range(0, min(differ.shape) // 2, model.stride):

@@ -15,6 +15,7 @@ from scipy import ndimage
 
 from declump.models import Model
 from declump.regions.inference import Maps, region_maps
+from declump.regions.objects import find_objects
 from declump.regions.resizing import SAME_SCALE, resize_channels
 from declump.regions.sampling import shrink
 
@@ -49,6 +50,10 @@ LOOKS = 5
 """The scale is changed at most so often."""
 BRIGHT = 0.9
 """What is darker than this share of the background's luminance may be a cell."""
+BESIDE = (2.0, 4.0, 0.5)
+"""Where hardly any nuclei are seen, the image is looked at by so much larger and smaller as well."""
+CLEARLY = 1.5
+"""Another scale is taken then if so much more nuclei are seen at it, weighted by their probabilities."""
 SURE = 0.5
 """Pixels with a higher probability of nucleus are counted to tell the size of nuclei."""
 
@@ -117,15 +122,35 @@ def find_scale(channels: NDArray[np.float32], model: Model, start: float = 1.0) 
 
 
 def _find_by_nuclei(channels: NDArray[np.float32], model: Model, first: float) -> tuple[float, Maps | None]:
-    """Find the scale by the size of the nuclei that a network sees which was trained at all scales."""
+    """Find the scale by the size of the nuclei that a network sees which was trained at all scales.
+
+    One look is enough where there are nuclei; where there are hardly any, they may be too small or too large.
+    """
     maps = region_maps(resize_channels(channels, first), model)
-    diameters = _diameters(maps, model.nucleus_diameter, SCALES[1])
-    if len(diameters) < ENOUGH_NUCLEI:
+    usual = model.nucleus_diameter
+    seen = {1.0: _see_nuclei(maps, usual)}
+    if len(seen[1.0][0]) < ENOUGH_NUCLEI:
+        for factor in BESIDE:
+            scale = float(np.clip(factor * first, *SCALES))
+            beside = region_maps(resize_channels(choose_part(channels, scale), scale), model)
+            seen[scale / first] = _see_nuclei(beside, usual)
+    surest = max(seen, key=lambda factor: seen[factor][1] * (CLEARLY if factor == 1 else 1))
+    diameters = seen[surest][0]
+    if not len(diameters):
         return first, maps
-    change = _trust(float(np.clip(model.nucleus_diameter / np.median(diameters), *SCALES)))
-    taken = float(np.clip(first * change, *SCALES))
-    same = abs(change - 1) < SAME_SCALE
-    return (first, maps) if same else (taken, None)
+    change = surest * float(np.clip(usual / np.median(diameters), *SCALES))
+    if len(diameters) < ENOUGH_NUCLEI and surest == 1:
+        return first, maps
+    change = _trust(change)
+    return (first, maps) if abs(change - 1) < SAME_SCALE else (float(np.clip(first * change, *SCALES)), None)
+
+
+def _see_nuclei(maps: Maps, usual: float) -> tuple[NDArray[np.float64], float]:
+    """Diameters of the nuclei in maps, as they are seen, and the sum of their probabilities."""
+    found = find_objects(maps, usual)
+    sure = found.kinds[:, 0] > SURE
+    areas = np.bincount(found.labels.ravel(), minlength=len(sure) + 1)[1:][sure]
+    return np.sqrt(4 * areas / np.pi), float(found.kinds[sure, 0].sum())
 
 
 def _trust(change: float) -> float:
@@ -192,10 +217,10 @@ def _entropy(classes: NDArray[np.float32]) -> float:
     return float(-np.sum(classes * np.log(np.maximum(classes, 1e-9)), axis=0).mean(dtype=np.float64))
 
 
-def _diameters(maps: Maps, usual: float, factor: float = 2.5) -> NDArray[np.float64]:
-    """Diameters of the pieces that may be nuclei: those with a centre, by at most a factor from the usual one."""
+def _diameters(maps: Maps, usual: float) -> NDArray[np.float64]:
+    """Diameters of the pieces that may be nuclei: those with a centre, of a quarter to four times the usual area."""
     labels, count = ndimage.label(maps.classes[2] > SURE)
     areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
     centred = np.bincount(labels[maps.centre_map > SURE], minlength=count + 1)[1:] > 0
     diameters = np.sqrt(4 * areas / np.pi)
-    return np.asarray(diameters[(diameters > usual / factor) & (diameters < usual * factor) & centred])
+    return np.asarray(diameters[(diameters > usual / 2.5) & (diameters < usual * 2.5) & centred])
