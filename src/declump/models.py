@@ -30,6 +30,8 @@ ORIGINAL_ENTRY = "8 bits of"
 REACH_ENTRY = "receptive field"
 """Entry of a card of a region network: from how far the border of an image changes its answers, in pixels.
 Of a network in 8 bits measured before the numbers were rounded, which may hide how far it sees."""
+ARCHITECTURE_ENTRY = "architecture"
+"""Entry of a card of a region network: which of the networks it is, where there are several."""
 SMEAR = "smear"
 """Architecture of the network whose encoder saw natural images: clump, nuclei, other objects and layers."""
 

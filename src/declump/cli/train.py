@@ -206,7 +206,7 @@ def smear(
 ) -> None:
     """Train the network that finds clumps, nuclei and other objects in any smear. Interrupted, the same command goes
     on."""
-    _check_free(out, overwrite)
+    check_free(out, overwrite)
     declump.training.check_torch()
     if encoder is None and start is None:
         raise ValueError("give --encoder, the weights to begin with, or --start, an earlier training")

@@ -178,8 +178,8 @@ class RegionFinder:
             return nothing, Spots.join([]), nothing.astype(np.float32), []
         seen = self.lattice.see(channels, self.model) if maps is None else maps
         maps = seen.change(lambda planes: np.ascontiguousarray(planes[:, *inner]))
-        nothing = np.array([1, 0, 0], np.float32)[:, None, None]
-        maps = replace(maps, classes=np.where(shown[inner], maps.classes, nothing))
+        empty = np.array([1, 0, 0], np.float32)[:, None, None]
+        maps = replace(maps, classes=np.where(shown[inner], maps.classes, empty))
         spots, unsure = self._find_spots(maps, channels[0][inner], part, near)
         own = part.within(near)
         layers = 3 * average_layers(maps.layers[:, *own])
@@ -222,7 +222,9 @@ class RegionFinder:
         )
         return found.sort(), unsure
 
-    def _label_spots(self, maps: Maps, luminance: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.float32] | None]:
+    def _label_spots(
+        self, maps: Maps, luminance: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32] | None]:
         """Number all that may be a nucleus; with its probability, where the region network tells that."""
         if maps.centres is not None:
             found = find_objects(maps, self.diameter, cut=self.options.cut_nuclei)

@@ -38,7 +38,8 @@ def find_centres(
     """
     network = open_region_model(model)
     size = network.nucleus_diameter if diameter is None else diameter
-    maps = Lattice.from_scale(network.nucleus_diameter / size).see(ImageChannels(image).channels, network)
+    lattice = Lattice.from_scale(network.nucleus_diameter / size, network.stride)
+    maps = lattice.see(ImageChannels(image).channels, network)
     centre_map = np.where(mask, ndimage.gaussian_filter(maps.centre_map, SMOOTHING * size), 0).astype(np.float32)
     labels, _ = ndimage.label(find_peaks(centre_map, RULES) & mask, np.ones((3, 3)))
     return middles(np.asarray(labels, np.int32), centre_map.astype(np.float64))

@@ -156,7 +156,8 @@ def get_regions(image: ImageChannels, regions: Regions | RegionOptions) -> Regio
     size = first.statistics.diameter
     if str(regions.judge) == "none":
         model, maps = open_region_model(regions.model), first.maps
-        maps = Lattice.from_scale(model.nucleus_diameter / size, model.stride).see(channels, model) if maps is None else maps
+        lattice = Lattice.from_scale(model.nucleus_diameter / size, model.stride)
+        maps = lattice.see(channels, model) if maps is None else maps
         return replace(read_maps(maps, channels, size, cut=regions.cut_nuclei), diameter=size)
     return find_in_image(channels, first.statistics, regions, first.maps).to_regions(size, regions.min_nucleus)
 

@@ -90,7 +90,7 @@ def _refined(channels: ImageChannels, model: Model, diameter: float | None) -> R
         scale, maps = maps_at_found_scale(channels.channels, model)
     else:
         scale = model.nucleus_diameter / diameter
-        maps = Lattice.from_scale(scale).see(channels.channels, model)
+        maps = Lattice.from_scale(scale, model.stride).see(channels.channels, model)
     chosen = _refine(maps.classes, channels)
     nucleus = np.where(chosen == NUCLEUS, np.maximum(maps.classes[NUCLEUS], 0.5), 0)
     classes = np.stack([np.where(chosen > 0, 0, 1), maps.classes[1], nucleus]).astype(np.float32)

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from declump._files import atomic_file
 from declump.models import Model
 from declump.regions.channels import ImageChannels
-from declump.regions.find import read_maps
-from declump.regions.judge import open_judge
+from declump.regions.find import get_regions
+from declump.regions.lattice import maps_at_found_scale
 from declump.regions.options import RegionOptions
-from declump.regions.scale import maps_at_found_scale
 
 
 class Teacher:
@@ -42,10 +41,9 @@ class Teacher:
 
     def _ask(self, image: NDArray[Any]) -> dict[str, NDArray[Any]]:
         seen = ImageChannels(image)
-        scale, maps = maps_at_found_scale(seen.channels, self.model)
-        judge = None if self.model.is_smear else open_judge("default")
-        options = RegionOptions(cut_nuclei=True)
-        found = read_maps(maps, seen.channels, self.model.nucleus_diameter / scale, options=options, judge=judge)
+        options = RegionOptions(self.model.path, cut_nuclei=True)
+        _, maps = maps_at_found_scale(seen.channels, self.model)
+        found = get_regions(seen, options)
         assert found.candidates is not None
         assert found.nucleus_probability is not None and found.candidate_probability is not None
         candidates = np.where(found.candidates > 0, found.candidates + len(found.seeds), 0)
