@@ -37,8 +37,9 @@ def open_region_model(model: str | Path) -> Model:
     opened = open_model(model_path(model, SHIPPED), "region model")
     opened.check_input(3, None, None)
     count = opened.session.get_outputs()[0].shape[1]
-    if count != OUTPUTS:
-        raise ValueError(f"{opened.path} must answer with {OUTPUTS} maps, as a region model does, got {count}")
+    expected = FINE + CENTRES + 1 + LAYERS if opened.is_smear else len(CLASSES) + 1 + LAYERS
+    if count != expected:
+        raise ValueError(f"{opened.path} must answer with {expected} maps, as a region model does, got {count}")
     return opened
 
 

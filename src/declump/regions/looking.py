@@ -66,7 +66,7 @@ def look_at_image(read: Read, shape: tuple[int, int], options: RegionOptions) ->
         seen = [to_channels(read(part), exposure, part) for part in parts] if channels is None else [channels]
         fullest = max(seen, key=lambda part: float(np.mean(part[0] < BRIGHT)))
         scale, maps = find_scale(fullest, model, first_guess(model.nucleus_diameter, given.expected_diameter))
-    lattice = Lattice.from_scale(scale)
+    lattice = Lattice.from_scale(scale, model.stride)
     if len(parts) > 1 or lattice.pixels != lattice.steps:
         maps = None
     diameter = model.nucleus_diameter / lattice.scale
