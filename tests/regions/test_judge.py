@@ -86,8 +86,6 @@ def test_impossible_limits_and_other_models_are_refused() -> None:
     with pytest.raises(ValueError, match="from 0 to 1"):
         find_regions(np.zeros((9, 9)), min_nucleus=1.5)
     noise = np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)
-    with pytest.raises(FileNotFoundError, match="judge"):
-        find_regions(noise, judge="nowhere.onnx")
     with pytest.raises(ValueError, match="RegionOptions"):
         declump.segment(noise, regions=declump.RegionOptions(), min_nucleus=0.3)
 

@@ -22,7 +22,7 @@ from declump.training.smears import simulate_smears
 
 Floats = NDArray[np.float32]
 Ask = Callable[[str, NDArray[Any]], Any]
-"""What an earlier chain says of a frame, by its name and image; see :class:`declump.training.smear.teacher.Teacher`."""
+"""What an earlier model says of a frame, by name and image (:class:`declump.training.smear.teacher.WeakTruth`)."""
 
 BORDER = 12
 """Annotators leave out nuclei that the image border cuts: so near to it, what is not annotated is not known."""

@@ -16,7 +16,7 @@ from declump.regions.lattice import maps_at_found_scale
 from declump.regions.options import RegionOptions
 
 
-class Teacher:
+class WeakTruth:
     """A region model that is asked about frames; its answers are kept in a folder.
 
     Parameters

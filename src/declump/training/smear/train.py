@@ -27,7 +27,7 @@ from declump.training.smear.frames import Frame, make_marks
 from declump.training.smear.lesson import make_lesson
 from declump.training.smear.measure import collect_peaks, find_unmarked, measure_frames, to_channels_again
 from declump.training.smear.network import FREE_AXES, STRIDE, TRIED, SmearNetwork
-from declump.training.smear.teacher import Teacher
+from declump.training.smear.teacher import WeakTruth
 
 SETS = ("cric", "isbi2015", "isbi2014", "cervix93", "edf", "colour")
 """Folders of data that are read, whichever of them there are."""
@@ -104,7 +104,7 @@ def train_smear_model(
         Further notes for the model.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    ask = None if teacher is None else Teacher(open_model(teacher, "region model"), path.with_name("teacher")).ask
+    ask = None if teacher is None else WeakTruth(open_model(teacher, "region model"), path.with_name("teacher")).ask
     groups, measured = read_groups(data, split, marks, ask, set(held_out), schedule.seed, simulated)
     if schedule.start is not None:
         network = SmearNetwork()
