@@ -1,5 +1,5 @@
-"""What ships with declump: networks and priors, and a simulated smear to try things on."""
+"""What ships with declump: networks and priors, a simulated smear and two real frames to try things on."""
 
-from declump.data.samples import smear
+from declump.data.samples import pap, smear
 
-__all__ = ["smear"]
+__all__ = ["pap", "smear"]
