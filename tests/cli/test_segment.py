@@ -79,7 +79,7 @@ def test_leukocytes_doubtful_cells_and_blur_are_told(here: Callable[..., tuple[i
     assert code == 0 and "soft.png: " in errors
     with (tmp_path / "all" / "images.csv").open() as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
-    assert rows["sharp"]["quality"] == "good" and rows["soft"]["quality"] in ("blurred", "empty")
+    assert rows["sharp"]["quality"] == "good" and rows["soft"]["quality"] in ("out of focus", "empty")
     found = declump.io.read(tmp_path / "all" / "sharp")
     assert found.others is not None and int(rows["sharp"]["others"]) == len(found.others)
     with (tmp_path / "all" / "sharp" / "others.csv").open() as file:

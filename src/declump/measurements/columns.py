@@ -185,5 +185,5 @@ IMAGE_COLUMNS = (
     Column("leukocytes", "count", "those of them that are much darker than what surrounds them, as leukocytes are"),
     Column("focus", "ratio", "fine detail over detail twice as coarse, where the image is dark: 0.66 or more is sharp"),
     Column("shadow_share", "0 to 1", "share of the image in a shadow so dark that no cells are looked for in it"),
-    Column("quality", "word", "good, empty, blurred, inflamed, not a smear, or shaded"),
+    Column("quality", "word", "good, empty, out of focus, too thick, too bloody, inflamed, not a smear, or shaded"),
 )

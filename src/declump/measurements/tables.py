@@ -19,7 +19,7 @@ from declump.measurements.density import optical_densities
 from declump.measurements.focus_planes import focus_planes
 from declump.measurements.nuclei import nucleus_geometry
 from declump.measurements.outlines import Outlines, distance_to_outline, outline_geometry, quotient
-from declump.measurements.quality import judge_quality, measure_focus
+from declump.measurements.quality import judge_quality, measure_appearance, measure_focus
 from declump.measurements.shapes import shape_coefficients
 from declump.measurements.summary import clump_discrepancy, clump_values, image_values
 from declump.records.boxes import Box
@@ -144,9 +144,10 @@ def measure(
     summary: dict[str, Any] = {**image_values(segmentation, covered, cells, clumps)}
     diameters = cells["nucleus_equivalent_diameter_px"]
     known = diameters[np.isfinite(diameters)]
-    summary["focus"] = measure_focus(picture, float(np.median(known)) if known.size else np.nan)
+    diameter = float(np.median(known)) if known.size else np.nan
+    summary["focus"] = measure_focus(picture, diameter)
     summary["shadow_share"] = np.nan if picture is None else picture.shadow_share
-    summary["quality"] = judge_quality(summary)
+    summary["quality"] = judge_quality(summary, measure_appearance(picture, diameter))
     return Measurements(
         arrange_columns(cells, CELL_COLUMNS, pixel_size),
         arrange_columns(clumps, CLUMP_COLUMNS, pixel_size),
