@@ -44,8 +44,8 @@ def pap(name: Literal["clean", "inflamed"] = "clean") -> NDArray[np.uint8]:
     """Read a real frame of a conventional Pap smear, one of two that ship with declump.
 
     The frames are of the CRIC Cervix collection [1]_ under CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/),
-    compressed again for their size; ``pap.txt`` beside them names all authors. Both are in the training part of declump's
-    split of CRIC: to look at, not to measure on.
+    compressed again for their size; ``pap.txt`` beside them names all authors. Both are in the training part of
+    declump's split of CRIC: to look at, not to measure on.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ VERDICTS = {
     "too bloody": "red cells cover much of it, so that cells are hidden and some outlines may be of red cells",
     "inflamed": "leukocytes outnumber the cells by far, so that many cells are covered and counts are uncertain",
     "shaded": "a shadow lies on it, and no cells were looked for where it is dark",
-    "not a smear": "it does not look like a smear (but tissue, text or a black frame, say); results are not to be trusted",
+    "not a smear": "it does not look like a smear (tissue, text, a black frame, ...); results are not to be trusted",
 }
 """What may be wrong with an image, with a sentence for people."""
 
