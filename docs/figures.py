@@ -58,12 +58,19 @@ def sample() -> np.ndarray:
     return mosaic([np.stack([piece] * 3, axis=2) if piece.ndim == 2 else piece for piece in pieces])
 
 
+def pap() -> np.ndarray:
+    """A part of a real frame, and the outlines that declump finds in it when it sees the whole."""
+    image = declump.data.pap()
+    return mosaic([picture[350:1010, 540:1200] for picture in (image, overlay(declump.segment(image), image))])
+
+
 def main() -> None:
     """Draw all pictures."""
     PICTURES.mkdir(exist_ok=True)
     for draw in (demo, evolution):
         iio.imwrite(PICTURES / f"{draw.__name__}.png", draw())
-    iio.imwrite(PICTURES / "sample.jpg", sample(), quality=88)
+    for draw in (sample, pap):
+        iio.imwrite(PICTURES / f"{draw.__name__}.jpg", draw(), quality=88)
 
 
 if __name__ == "__main__":
