@@ -24,7 +24,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NOT_SHIPPED = ("benchmarks/models", "docs/pictures", ".venv", "tests/support/__pycache__")
 """Parts of the checkout that neither archive may hold."""
-NEEDED = ("data/*.onnx", "data/*.npz", "help/*", "report/page.*", "review/page/*.js", "py.typed", "__init__.pyi")
+NEEDED = (
+    "data/*.onnx",
+    "data/*.npz",
+    "data/*.jpg",
+    "data/pap.txt",
+    "help/*",
+    "report/page.*",
+    "review/page/*.js",
+    "py.typed",
+    "__init__.pyi",
+)
 """Files of the package that are no Python, which both archives have to hold."""
 
 
