@@ -85,8 +85,8 @@ def main() -> None:
     for name, verdict, image in made(options.data, rows, quick=options.quick):
         count("made", name, image, verdict, "")
     verdicts = sorted({verdict for _, _, verdict in counts})
-    source = "the image alone" if options.quick else "image and cells"
-    lines = [f"`python benchmarks/verdicts.py --write`, commit {commit()}; from {source}.", ""]
+    quick, source = (" --quick", "the image alone") if options.quick else ("", "image and cells")
+    lines = [f"`python benchmarks/verdicts.py{quick} --write`, commit {commit()}; from {source}.", ""]
     lines += ["| part | by eye | " + " | ".join(verdicts) + " |", "|" + "---|" * (len(verdicts) + 2)]
     for part, by_eye in sorted({(part, by_eye) for part, by_eye, _ in counts}, reverse=True):
         lines.append(
