@@ -141,11 +141,16 @@ def fill_contour(
 ) -> None:
     """Set the pixels of ``mask`` that lie inside a contour; twin of :func:`declump.shapes.contours.inside`."""
     certain, reach = _find_limits(radii)
+    squared_certain, squared_reach = certain * certain, reach * reach
     first, end = max(int(np.ceil(row - reach)), 0), min(int(np.floor(row + reach)) + 1, mask.shape[0])
     left, right = max(int(np.ceil(column - reach)), 0), min(int(np.floor(column + reach)) + 1, mask.shape[1])
     for r in range(first, end):
+        y = r - row
         for c in range(left, right):
-            mask[r, c] |= _holds(r - row, c - column, certain, reach, radii, rises, runs)
+            x = c - column
+            squared = x * x + y * y
+            if squared < squared_certain or (squared <= squared_reach and _before_edge(y, x, radii, rises, runs)):
+                mask[r, c] = True
 
 
 @compiled
@@ -263,7 +268,11 @@ def _before_edge(y: float, x: float, radii: Floats, rises: Floats, runs: Floats)
 @compiled
 def _find_sector(y: float, x: float, rays: int) -> int:
     """Sector that a point, counted from the seed, lies in."""
-    return int((np.arctan2(y, x) % TAU) * (rays / TAU)) % rays
+    angle = np.arctan2(y, x)
+    if angle < 0:  # as ``%`` would have it, which is slow
+        angle += TAU
+    sector = int(angle * (rays / TAU))
+    return sector if sector < rays else sector - rays
 
 
 @compiled
