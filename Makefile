@@ -1,44 +1,54 @@
-# Every target does its own set-up: a machine with Python 3.11 or newer and make is enough.
+# Every target does its own set-up: a machine with make, a C compiler, and Python 3.11 or newer with its headers is enough.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+TRAINABLE := $(VENV)/.trainable
 TESTABLE := $(VENV)/.testable
 DOCUMENTED := $(VENV)/.documented
 PIP := python -m pip install --quiet --disable-pip-version-check
-INSTALL := $(BIN)/$(PIP) -c constraints.txt -e
 # Packages whose files are the very ones that were tested; the package itself is built with what they bring. The locks are
 # whole (tests/test_supply.py), so nothing is resolved: pip would take a newer release of what is asked for with an extra.
 LOCKED := $(BIN)/$(PIP) --require-hashes --no-deps
 OWN := $(BIN)/$(PIP) --no-deps --no-build-isolation -e .
 # The paper's package, which the tests of both, the pages and the benchmarks use.
 PAPER := $(BIN)/$(PIP) --no-deps --no-build-isolation -e ./paper
+# What is compiled; an editable installation is built anew where one of these changes.
+KERNELS := setup.py $(wildcard src/declump/_kernels/*.p[yx][xd])
+PAPER_KERNELS := paper/setup.py $(wildcard paper/src/declump_paper/*/*.pyx)
 # The lowest versions are tested on the lowest Python, where that is to be had.
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Modules keep to one process each, as the tests of one share what is costly to make.
 PYTEST := python -m pytest -n 2 --dist loadscope -rs
 
-.PHONY: demo test test-processors test-quick test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides paper audit lock clean
+.PHONY: demo test test-processors test-quick test-checked test-lowest test-bridges test-installed coverage lint lint-files docs dist bench compare-speed reliability slides paper audit lock clean
 
-$(READY): pyproject.toml requirements.lock
+$(INSTALLED): requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(LOCKED) -r requirements.lock
+	touch $@
+
+$(READY): $(INSTALLED) pyproject.toml $(KERNELS)
 	$(OWN)
-	touch $(READY)
+	touch $@
 
 # torch without gigabytes of CUDA, where its own index can be reached; give TORCH_INDEX= for another build.
 TORCH_INDEX ?= $(shell curl -sfI --max-time 5 https://download.pytorch.org/whl/cpu/ > /dev/null && \
 	echo --extra-index-url https://download.pytorch.org/whl/cpu)
 
-$(TESTABLE): $(READY) requirements-test.lock requirements-train.lock constraints.txt paper/pyproject.toml
+$(TRAINABLE): $(INSTALLED) requirements-test.lock requirements-train.lock constraints.txt
 	$(LOCKED) -r requirements-test.lock
 	$(LOCKED) -r requirements-train.lock
-	$(INSTALL) ".[train]" $(TORCH_INDEX)
-	$(PAPER)
-	touch $(TESTABLE)
+	$(BIN)/$(PIP) -c constraints.txt torch $(TORCH_INDEX)
+	touch $@
 
-$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
+$(TESTABLE): $(READY) $(TRAINABLE) paper/pyproject.toml $(PAPER_KERNELS)
+	$(PAPER)
+	touch $@
+
+$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt $(KERNELS) $(PAPER_KERNELS)
 	$(LOWEST_PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/$(PIP) -c constraints-lowest.txt -e ".[test]" -e ./paper
 	touch $@
@@ -54,14 +64,23 @@ test: lint
 NARROW := NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"
 NARROWEST := NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
 NO_FMA := GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F
-GENERIC := NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=$(CURDIR)/build/generic
 test-processors: $(TESTABLE)
 	$(NARROW) OPENBLAS_CORETYPE=Haswell $(BIN)/$(PYTEST)
-	$(NARROWEST) OPENBLAS_CORETYPE=Prescott $(NO_FMA) $(GENERIC) $(BIN)/$(PYTEST)
+	$(NARROWEST) OPENBLAS_CORETYPE=Prescott $(NO_FMA) $(BIN)/$(PYTEST)
 	PYTHONPATH=tests $(BIN)/python tools/processors.py
 
 test-quick: $(TESTABLE)
 	$(BIN)/$(PYTEST) -m "not slow and not data"
+
+# Kernels that check every index in C, in a build of its own, and all tests that call them.
+CHECKED := build/checked/lib
+test-checked: $(TESTABLE)
+	DECLUMP_CHECKED=1 $(BIN)/python setup.py --quiet build --build-lib $(CURDIR)/$(CHECKED) --build-temp build/checked/temp
+	cd paper && DECLUMP_CHECKED=1 ../$(BIN)/python setup.py --quiet build --build-lib $(CURDIR)/$(CHECKED) \
+		--build-temp ../build/checked/temp
+	PYTHONPATH=$(CURDIR)/$(CHECKED) $(BIN)/$(PYTEST) -m "not slow and not data and not checkout" tests/_kernels tests/shapes \
+		tests/evolution tests/regions tests/records tests/slides tests/evidence tests/drawing paper/tests/compared \
+		paper/tests/research/ablations
 
 # The plugin of napari with napari itself, in an environment of its own. Its widget needs a screen (Debian: xvfb,
 # libxcb-cursor0, libxcb-icccm4, libxcb-keysyms1, libegl1), the macro ImageJ (imagej), the scripts of QuPath groovy; else
@@ -79,9 +98,9 @@ test-bridges: $(BRIDGES)/.ready
 		-o filterwarnings=default --disable-warnings tests/bridges tests/images/test_accepting.py \
 		tests/records/test_exchange.py
 
-# Without torch, whose tests skip; with a cache of its own, as another numba would take the compiled kernels for stale.
+# Without torch, whose tests skip.
 test-lowest: $(LOWEST)/.ready
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/$(PYTEST)
+	$(LOWEST)/bin/$(PYTEST)
 
 lint: $(TESTABLE)
 	$(BIN)/ruff check .

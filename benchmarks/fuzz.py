@@ -40,7 +40,7 @@ from parts import Tally
 
 PAGE, PART = "docs/reliability.md", "fuzz"
 LIMIT = 60.0
-"""Seconds of the processor after which a case counts as hanging: of a process that loads and compiles first, too."""
+"""Seconds of the processor after which a case counts as hanging: of a process that loads first, too."""
 PATIENCE = 1200.0
 """The same by the clock, for what waits for ever; long, as the machine may have other work."""
 BATCH = 50

@@ -106,7 +106,7 @@ def main() -> None:
     images = list(objects.read(options.data))
     degrees = [overlap_degree(image.cells) for image in images]
     number = sum(len(image.cells) for image in images)
-    declump.split(images[0].clump, seeds=images[0].seeds[:1])  # compile before the clock runs
+    declump.split(images[0].clump, seeds=images[0].seeds[:1])  # load before the clock runs
     text = [
         f"Measured by `python benchmarks/others.py --write` at commit {commit()} on {len(images)} images, "
         f"{number} objects.",

@@ -1,4 +1,4 @@
-"""Speed on one core, after compilation; two things are always compared in one run.
+"""Speed on one core; two things are always compared in one run.
 
     make bench            or            python benchmarks/speed.py --data ../shared/data --parts peers memory
 
@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np  # noqa: E402
@@ -182,17 +182,20 @@ def export(images: list[tuple[str, np.ndarray]]) -> Iterator[str]:
 
 
 def start_up() -> Iterator[str]:
-    def fresh(code: str, cache: str) -> float:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        command = [sys.executable, "-c", code]
-        return float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
-
-    clock = "import time; s = time.perf_counter(); {}; print(time.perf_counter() - s)"
-    use = "import declump; declump.evolve([[0] * 99] * 9 + [[0] * 20 + [1] * 60 + [0] * 19] * 50, [(40, 40), (50, 60)])"
-    with tempfile.TemporaryDirectory() as cache:
-        yield f"import declump: {fresh(clock.format('import declump'), cache):.3f} s (target: < 0.5)"
-        yield f"import and first call, nothing compiled: {fresh(clock.format(use), cache):.1f} s (target: <= 10)"
-        yield f"the same again, compiled: {fresh(clock.format(use), cache):.1f} s"
+    """Of fresh processes: what importing takes, and a first and a second segmentation."""
+    image = "import declump, numpy as np; s = declump.simulate.smear((512, 512), cells=12, rng=1)"
+    uses = {
+        "import numpy": "import numpy",
+        "import declump": "import declump",
+        "import and a kernel": "import numpy; from declump import _kernels; _kernels.fill_holes(numpy.ones((9, 9), bool))",
+        "segment, first run": f"{image}; declump.segment(s.image)",
+        "segment, second run": f"{image}; declump.segment(s.image)",
+    }
+    told = "import time, resource as r; print(time.process_time(), r.getrusage(r.RUSAGE_SELF).ru_maxrss / 1024)"
+    for name, code in uses.items():
+        ended = subprocess.run([sys.executable, "-c", f"{code}; {told}"], capture_output=True, text=True, check=True)
+        spent, memory = map(float, ended.stdout.split())
+        yield f"{name + ':':22} {spent:5.2f} s of the processor, {memory:4.0f} MB"
 
 
 def main() -> None:

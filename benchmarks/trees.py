@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 def measure(data: Path, tree: Path) -> dict[str, float]:

@@ -32,7 +32,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
 UNLOCKED = ("torch",)
 """Pinned without a hash."""
 INDEX = "https://pypi.org/simple"
-BUILD = {"setuptools": "80.9.0"}
+BUILD = {"cython": "3.3.1", "setuptools": "80.9.0"}
 """What installs the package itself, which then needs no download of its own."""
 
 

@@ -279,7 +279,7 @@ def test_help_is_complete() -> None:
 def test_help_and_version_are_quick(arguments: list[str]) -> None:
     probe = (
         f"import atexit, sys; sys.argv = ['declump', *{arguments}]\n"
-        "heavy = {'numpy', 'numba', 'scipy', 'skimage', 'PIL', 'onnxruntime', 'torch'}\n"
+        "heavy = {'numpy', 'scipy', 'skimage', 'PIL', 'onnxruntime', 'torch'}\n"
         "atexit.register(lambda: print(heavy & set(sys.modules), file=sys.stderr))\n"
         "from declump.cli import main; main()"
     )

@@ -353,6 +353,22 @@ def test_the_compiled_soft_discrepancy_is_the_readable_one_and_leaves_its_buffer
     np.testing.assert_array_equal(term.places, -1)
 
 
+@given(cases, numbers)
+def test_a_clump_covered_from_where_the_outlines_were_is_covered_as_anew(case, number):
+    term = Discrepancy(case.clump, case.radii.shape[1])
+    rng = np.random.default_rng(number)
+    for _ in range(3):  # small and large moves, from which each sector is searched
+        before = case.radii * rng.uniform(0.2, 1.1, case.radii.shape)
+        term.follow(SoftOutlines(*case.places, before, case.softness, case.table))
+    term.follow(SoftOutlines(*case.places, case.radii, case.softness, case.table))
+    anew = case.discrepancy()
+    assert (term.soft, term.different) == (anew.soft, anew.different)
+    for name in ("depths", "inner", "covered", "places", "pixels", "left"):
+        np.testing.assert_array_equal(getattr(term, name), getattr(anew, name))
+    for one, two in zip(term.visits, anew.visits, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 @given(cases)
 def test_the_compiled_hard_discrepancy_is_the_readable_one(case):
     assert case.discrepancy().count_pixels() == energy.hard_discrepancy(case.clump, case.seeds, case.radii)

@@ -36,6 +36,26 @@ def test_a_number_is_sampled_where_it_lies() -> None:
     assert window.sum() == 1 and window[2, 2] == 1
 
 
+@given(
+    st.integers(0, 2**31), st.integers(1, 12), st.integers(1, 12), st.floats(-8, 8), st.floats(-8, 8), st.floats(0, 7)
+)
+def test_a_number_is_sampled_from_the_nearest_pixel(
+    seed: int, height: int, width: int, row: float, column: float, turn: float
+) -> None:
+    labels = np.random.default_rng(seed).integers(0, 3, (height, width)).astype(np.int32)
+    steps = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    window = np.empty((9, 7), np.float32)
+    _kernels.sample_number(labels, 2, np.array([row, column]), steps, window)
+    # In the order of the kernel, so that both round alike.
+    down, right = np.indices(window.shape)
+    rows, columns = (
+        np.floor(start + down * steps[0, axis] + right * steps[1, axis] + 0.5).astype(int)
+        for axis, start in enumerate((row, column))
+    )
+    known = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    np.testing.assert_array_equal(window, known & (labels[rows * known, columns * known] == 2))
+
+
 def test_shrinking_keeps_means_and_places() -> None:
     planes = np.arange(2 * 6 * 9, dtype=np.float32).reshape(2, 6, 9)
     small = shrink(planes, 3)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from skimage.draw import polygon2mask
 
 from declump import _kernels
-from declump._kernels import poses
 from declump.shapes import contours
 
 numbers = st.integers(0, 2**32 - 1)
@@ -430,14 +429,6 @@ def test_a_full_turn_changes_nothing(number, rays, angle, turns):
 def test_many_contours_turn_together():
     radii = np.stack([smooth_radii(number, 36, 20) for number in range(3)])
     np.testing.assert_array_equal(contours.rotate(radii, 0.3)[1], contours.rotate(radii[1], 0.3))
-
-
-@given(st.floats(-1e3, 1e3), st.integers(16, 400))
-def test_the_compiled_taps_of_a_turn_are_the_readable_ones_to_the_last_bit(angle, rays):
-    whole, *taps = contours.rotation_taps(angle, rays)
-    compiled_whole, *compiled = poses.rotation_taps(angle, rays)
-    assert whole == compiled_whole
-    np.testing.assert_array_equal(taps, compiled)
 
 
 @given(st.floats(-7, 7), st.integers(16, 400))

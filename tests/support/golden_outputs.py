@@ -35,7 +35,6 @@ LIBRARIES = (
     "numpy",
     "scipy",
     "scikit-image",
-    "numba",
     "onnxruntime",
     "pillow",
     "tifffile",

@@ -1,8 +1,9 @@
-"""Compiled twins of the readable NumPy code: the same numbers, fast.
+"""Kernels in Cython, doubles of readable NumPy code: the same numbers, fast.
 
 Each kernel names the function it doubles; the tests hold the two together. None of them runs in parallel, so that the
-same input gives the same bytes whatever the number of threads. Loops are written out, since array expressions take
-long to compile.
+same input gives the same bytes whatever the number of threads, and none holds the GIL while it computes. Arrays of
+another type or layout than stated are refused with a ``ValueError`` before C sees them. Indices are not checked in C:
+``make test-checked`` builds kernels that check them, and runs the tests.
 
 Shapes are written in these letters: N cells of a clump, K rays, P parameters a cell, H rows and W columns.
 """
@@ -14,6 +15,7 @@ from declump._kernels.pieces import find_runs, measure_runs, paint_runs
 from declump._kernels.poses import pose, pose_cells
 from declump._kernels.projection import carry_gradient, own_blocks, shared_blocks, thin_curvatures
 from declump._kernels.rays import (
+    ON_EDGE,
     fill_contour,
     find_covered,
     find_meeting,
@@ -26,7 +28,6 @@ from declump._kernels.rays import (
     tabulate_sectors,
 )
 from declump._kernels.trust_region import factorise, predicted_decrease, truncated_conjugate_gradient
-from declump._kernels.types import ON_EDGE
 from declump._kernels.windows import sample_affine, sample_number, sample_polar
 
 __all__ = [

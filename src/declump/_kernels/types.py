@@ -1,8 +1,4 @@
-"""What goes through the kernels: names for arrays, and records of arrays.
-
-The records are defined here, not in the rooms that fill them: a compiled kernel is cached with the module path of the
-types it takes.
-"""
+"""What goes through the kernels: names for arrays, and records of arrays."""
 
 from __future__ import annotations
 
@@ -20,9 +16,6 @@ pixel by an earlier cell, or -1."""
 Visits = tuple[Ints, Ints, Floats, Floats, Ints]
 """Pixels in the bands round outlines: cell, sector, how far through the sector, depth below the outline as a share of
 the softness (-1 to 1), and flat index of the pixel."""
-TAU = 2 * np.pi
-ON_EDGE = 1e-9
-"""Twice the area in square pixels of a triangle that counts as none: a point on an edge is not inside."""
 
 
 class PolarTable(NamedTuple):

@@ -239,8 +239,6 @@ def _find_fault(record: dict[str, Any], source: Source, folder: Path, models: Ma
 def rehearse(options: Options) -> None:
     """Do all of it with two discs, so that what cannot be done is said before any work.
 
-    It also compiles the kernels once: what other processes need lies in the cache then.
-
     Raises
     ------
     ValueError, OSError

@@ -1,4 +1,4 @@
-"""A small image to rehearse on: what is compiled or loaded at first is then ready, and what is wrong is said early."""
+"""A small image to rehearse on: what is loaded at first is then ready, and what is wrong is said early."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 BASE = 450 * 2**20
-"""Bytes that a process takes beside those that grow with its image: libraries, networks, compiled kernels."""
+"""Bytes that a process takes beside those that grow with its image: libraries, networks."""
 PER_PIXEL = 400
 """Bytes a pixel that segmenting, measuring and writing an image takes at their height."""
 PER_PLANE = 8

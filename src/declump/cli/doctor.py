@@ -24,6 +24,7 @@ from declump.errors import HELP_PAGE, sentence
 from declump.models import THREADS, read_card
 
 Facts = Iterator[tuple[str, object]]
+FEATURES = ("SSE42", "AVX", "AVX2", "FMA3", "AVX512F", "NEON", "SVE")
 
 
 def doctor(
@@ -67,20 +68,24 @@ def _installation() -> Facts:
 
 
 def _machine() -> Facts:
-    binding = import_module("llvmlite.binding")
-    features = binding.get_host_cpu_features()
-    known = ("sse4.2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
     limits = import_module("declump.batch.resources")
     free = limits.free_memory()
-    cache = import_module("declump._kernels.compiling").cache_folder()
     yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}"
-    yield "processor", f"{binding.get_host_cpu_name()}: {', '.join(name for name in known if features.get(name))}"
+    yield "processor", _processor()
     yield "cores", limits.usable_cores()
     yield "free memory", "unknown" if free is None else f"{free / 2**30:.1f} GB"
-    for name in (THREADS, "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    for name in (THREADS, "OMP_NUM_THREADS"):
         yield name, os.environ.get(name, "not set: all cores")
-    yield "compiled kernels", "kept for a process only: no folder can be written to" if cache is None else str(cache)
     yield "temporary files", tempfile.gettempdir()
+
+
+def _processor() -> str:
+    """Name of the processor, and what it can do at once: numpy's sums are rounded otherwise by other instructions."""
+    told = Path("/proc/cpuinfo")
+    names = re.findall(r"^model name\s*: (.+)$", told.read_text() if told.exists() else "", re.MULTILINE)
+    features = import_module("numpy._core._multiarray_umath").__cpu_features__
+    known = [name for name in FEATURES if features.get(name)]
+    return f"{names[0] if names else platform.processor() or 'unknown'}: {', '.join(known)}"
 
 
 def _packages() -> Facts:

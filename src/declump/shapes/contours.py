@@ -242,14 +242,14 @@ def fill(mask: NDArray[np.bool_], seed: ArrayLike, radii: ArrayLike) -> None:
 
 
 def paint(
-    labels: NDArray[np.integer], numbers: NDArray[np.integer], seeds: NDArray[np.int64], radii: NDArray[np.float64]
+    labels: NDArray[np.uint32], numbers: NDArray[np.uint32], seeds: NDArray[np.int64], radii: NDArray[np.float64]
 ) -> int:
     """Put the number (N,) of each contour round a whole seed (N, 2) into its pixels, as :func:`to_mask` fills it.
 
     Parameters
     ----------
-    labels : (H, W) integers
-        Is written into; numbers are of the same type.
+    labels : (H, W) uint32
+        Is written into.
     numbers, seeds, radii
 
     Returns
