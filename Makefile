@@ -140,10 +140,22 @@ docs: $(DOCUMENTED)
 	$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
-# The same bytes wherever it is run, and checked to be so.
-dist: $(READY)
+# The same bytes wherever one compiler runs, and checked to be so; then by the tools of PyPI, and on every Python there is.
+CHECKS := .venv-checks
+PYTHONS := $(shell command -v python3.11 python3.12 python3.13 python3.14)
+$(CHECKS)/.ready: Makefile
+	$(PYTHON) -m venv $(CHECKS)
+	$(CHECKS)/bin/$(PIP) abi3audit==0.0.26 twine==7.0.0
+	touch $@
+
+dist: $(READY) $(CHECKS)/.ready
 	rm -rf dist
 	$(BIN)/python tools/dist.py --check
+	$(CHECKS)/bin/abi3audit --strict dist/*.whl
+	$(CHECKS)/bin/twine check --strict dist/*
+	set -e; for python in $(PYTHONS); do \
+		rm -rf build/empty; $$python -m venv build/empty; \
+		build/empty/bin/$(PIP) -c constraints.txt dist/*.whl; (cd build && empty/bin/declump doctor); done
 
 # The wheel in empty environments: without extras, with each extra alone.
 test-installed:
@@ -215,4 +227,4 @@ lock: $(TESTABLE) $(DOCUMENTED)
 	$(BIN)/python tools/supply.py lock
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(BRIDGES) $(FILES) $(SPEED) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(BRIDGES) $(FILES) $(SPEED) $(CHECKS) .asv demo docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -187,7 +187,7 @@ def start_up() -> Iterator[str]:
     uses = {
         "import numpy": "import numpy",
         "import declump": "import declump",
-        "import and a kernel": "import numpy; from declump import _kernels; _kernels.fill_holes(numpy.ones((9, 9), bool))",
+        "with kernels": "import numpy; from declump import _kernels; _kernels.fill_holes(numpy.ones((9, 9), bool))",
         "segment, first run": f"{image}; declump.segment(s.image)",
         "segment, second run": f"{image}; declump.segment(s.image)",
     }

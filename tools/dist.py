@@ -1,10 +1,11 @@
 """Builds the sdist and the wheel of a release, byte for byte the same wherever and whenever they are built.
 
-    python tools/dist.py              # dist/declump-VERSION.tar.gz and dist/declump-VERSION-py3-none-any.whl
+    python tools/dist.py              # dist/declump-VERSION.tar.gz and a wheel for this system, Python 3.11 and newer
     python tools/dist.py --check      # builds again in another folder with other rights, and compares
 
 Only committed files go in. Times are those of the commit, owners and rights are the same for all; the wheel is built
-from the sdist. The version of setuptools is pinned by requirements.lock.
+from the sdist. The versions of setuptools and Cython are pinned by requirements.lock, that of the compiler is not, and
+others give other bytes. Wheels for other systems are built by .github/workflows/wheels.yml.
 """
 
 from __future__ import annotations
@@ -129,6 +130,12 @@ def check_content(path: Path) -> None:
     ]
     missing = [name for name in wanted if not any(held.endswith(name) for held in names)]
     missing += [] if any(name.endswith("LICENSE") for name in names) else ["LICENSE"]
+    kernels = [file.relative_to(ROOT / "src") for file in (ROOT / "src" / "declump").rglob("*.pyx")]
+    if path.suffix == ".whl":
+        built = {name.partition(".")[0] for name in names if ".abi3." in name}
+        missing += [str(file) for file in kernels if file.with_suffix("").as_posix() not in built]
+    else:
+        missing += [str(file) for file in kernels if not any(name.endswith(file.as_posix()) for name in names)]
     if found or missing:
         sys.exit(f"{path.name} holds {found or 'nothing wrong'} and lacks {missing or 'nothing'}")
 
