@@ -50,8 +50,6 @@ def main() -> None:
         surroundings = {
             **os.environ,
             "OPENBLAS_CORETYPE": MODELS[model],
-            "NUMBA_CPU_NAME": "generic",
-            "NUMBA_CACHE_DIR": str(Path("build") / f"numba-{model}"),
             "OMP_NUM_THREADS": "1",
         }
         for name, (producer, output) in STORED.items():
