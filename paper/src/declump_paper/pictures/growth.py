@@ -98,10 +98,11 @@ def record_growth(
         evidence=None if evidence is None else evidence.restrict(claimed),
         on_step=lambda radii: steps.append(radii.copy()),
     )
-    last = snap_evolution(claimed, evolution, settings, size)
+    last = round_evolution(chosen, claimed, snap_evolution(claimed, evolution, settings, size))
     if len(last.history) > len(evolution.history):
         steps.append(last.radii)
-    return Growth(chosen, np.array(steps), round_evolution(chosen, claimed, last).history)
+    steps[-1] = last.radii
+    return Growth(chosen, np.array(steps), last.history)
 
 
 def growth_strip(
