@@ -13,7 +13,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from support.golden_outputs import STORE, discs, pictures
 from support.observations import Observation, differences
