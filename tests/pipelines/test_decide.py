@@ -54,7 +54,7 @@ def show(places: list[tuple[int, int]], probability: list[float]) -> ClumpTable:
     masks = [np.hypot(ROWS - row, COLUMNS - column) < 6 for row, column in places]
     boxes = [(row - 5, column - 5, row + 6, column + 6) for row, column in places]
     crops = [mask[top:bottom, left:right] for mask, (top, left, bottom, right) in zip(masks, boxes, strict=True)]
-    spots = Spots(np.array(boxes), crops, np.array(probability), np.ones(len(places)))
+    spots = Spots(np.array(boxes), crops, np.array(probability), np.zeros(len(places)))
     own = np.ones(len(places), bool)
     channels = np.ones((3, *PAIR.shape), np.float32)
     view = ClumpView(Box(0, 0, 200, 300), channels, PAIR.astype(np.uint8), spots, own, np.arange(len(places)) == 0)

@@ -9,7 +9,7 @@ from declump.records.spots import Spots
 def some() -> Spots:
     masks = [np.array([[0, 1], [1, 1]], bool), np.ones((1, 3), bool), np.ones((2, 1), bool)]
     boxes = np.array([[5, 5, 7, 7], [2, 9, 3, 12], [5, 1, 7, 2]])
-    return Spots(boxes, masks, np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0]))
+    return Spots(boxes, masks, np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.5, 1.0]))
 
 
 def test_spots_are_sorted_by_their_first_pixels_and_read_back() -> None:

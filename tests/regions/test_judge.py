@@ -53,7 +53,7 @@ def test_probable_spots_in_clumps_are_nuclei_and_all_others_candidates() -> None
     clump = np.zeros((60, 90), bool)
     clump[:, :60] = True
     boxes = np.array([(20, column, 30, column + 8) for column in (10, 30, 50, 75)])
-    spots = Spots(boxes, [np.ones((10, 8), bool)] * 4, np.array([0.9, 0.2, 0.6, 0.95]), np.ones(4))
+    spots = Spots(boxes, [np.ones((10, 8), bool)] * 4, np.array([0.9, 0.2, 0.6, 0.95]), np.zeros(4))
     found = FoundRegions(clump, spots).to_regions(22.0, 0.5)
     assert found.nucleus_probability == pytest.approx([0.9, 0.6]) and found.candidate_probability == pytest.approx(
         [0.2, 0.95]

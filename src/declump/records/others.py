@@ -25,7 +25,7 @@ class Others:
     probability : (M,) float64
         Probability that it is the nucleus of a cell after all.
     kinds : tuple of str
-        ``"leukocyte"`` for what is much darker than what surrounds it, ``"other"`` for folds, debris and faint spots.
+        ``"leukocyte"`` for what is one more probably than a nucleus, ``"other"`` for folds, debris and faint spots.
     """
 
     places: NDArray[np.float64]

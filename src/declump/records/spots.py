@@ -24,15 +24,15 @@ class Spots:
     masks : sequence of (h, w) bool
         Their pixels, in their boxes.
     probability : (S,) float64
-        Probability that each is the nucleus of a cell, by a judge.
-    light : (S,) float64
-        How much light each lets through, relative to the ring round it.
+        Probability that each is the nucleus of a cell.
+    leukocyte : (S,) float64
+        Probability that each is a leukocyte.
     """
 
     boxes: NDArray[np.int64]
     masks: Sequence[NDArray[np.bool_]]
     probability: NDArray[np.float64]
-    light: NDArray[np.float64]
+    leukocyte: NDArray[np.float64]
 
     def __len__(self) -> int:
         """Return their number."""
@@ -50,12 +50,12 @@ class Spots:
         """Give some of them, by truth values or numbers."""
         rows = np.arange(len(self))[chosen]
         masks = [self.masks[row] for row in rows.tolist()]
-        return Spots(self.boxes[rows], masks, self.probability[rows], self.light[rows])
+        return Spots(self.boxes[rows], masks, self.probability[rows], self.leukocyte[rows])
 
     def move(self, down: int, right: int) -> Spots:
         """Move them by so many pixels."""
         boxes = self.boxes + np.array([down, right, down, right])
-        return Spots(boxes, self.masks, self.probability, self.light)
+        return Spots(boxes, self.masks, self.probability, self.leukocyte)
 
     def sort(self) -> Spots:
         """Bring them into their order, by the first pixel of each."""
@@ -87,7 +87,7 @@ class Spots:
             np.concatenate([part.boxes for part in every]),
             [mask for part in every for mask in part.masks],
             np.concatenate([part.probability for part in every]),
-            np.concatenate([part.light for part in every]),
+            np.concatenate([part.leukocyte for part in every]),
         )
         return joined.sort() if sort else joined
 
@@ -98,7 +98,7 @@ class Spots:
             "boxes": self.boxes,
             "pixels": np.packbits(bits),
             "probability": self.probability,
-            "light": self.light,
+            "leukocyte": self.leukocyte,
         }
 
     @classmethod
@@ -111,4 +111,4 @@ class Spots:
         masks = [
             part.reshape(shape) for part, shape in zip(np.split(bits, ends[:-1]) if shapes else [], shapes, strict=True)
         ]
-        return cls(boxes, masks, np.asarray(arrays["probability"]), np.asarray(arrays["light"]))
+        return cls(boxes, masks, np.asarray(arrays["probability"]), np.asarray(arrays["leukocyte"]))

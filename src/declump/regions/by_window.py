@@ -29,7 +29,7 @@ from declump.regions.levels import HALF
 from declump.regions.nuclei import FAINT, SMOOTHING
 from declump.regions.objects import find_objects
 from declump.regions.options import RegionOptions
-from declump.regions.spots import find_spots, measure_light
+from declump.regions.spots import find_spots, guess_leukocytes
 
 See = Callable[[Box], NDArray[np.float32]]
 """Gives the channels (3, h, w) of a box of an image (:func:`declump.regions.channels.to_channels`)."""
@@ -200,11 +200,12 @@ class RegionFinder:
                 boxes.append(own)
                 masks.append(mask)
                 numbers.append(number)
-        light = measure_light(labels, labels > 0, luminance)
         said, unsure = [], [box.grow(far, self.shape) for box in self._find_cut(maps.classes[2], beside, near)]
         if known is not None:
-            said = [float(known[number - 1]) for number in numbers]
+            said = [float(known[number - 1, 0]) for number in numbers]
+            leukocytes = known[:, 1].tolist()
         else:
+            leukocytes = guess_leukocytes(labels, labels > 0, luminance)
             planes = _stack_planes(luminance, maps)
             for number, box in zip(numbers, boxes, strict=True):
                 seen = self._seen_by_judge(box)
@@ -218,17 +219,17 @@ class RegionFinder:
             np.array(boxes, np.int64).reshape(-1, 4),
             masks,
             np.array(said, np.float64),
-            np.array([light[number - 1] for number in numbers], np.float64),
+            np.array([leukocytes[number - 1] for number in numbers], np.float64),
         )
         return found.sort(), unsure
 
     def _label_spots(
         self, maps: Maps, luminance: NDArray[np.float32]
     ) -> tuple[NDArray[np.int32], NDArray[np.float32] | None]:
-        """Number all that may be a nucleus; with its probability, where the region network tells that."""
+        """Number all that may be a nucleus; with the probabilities of its kinds, where the network tells them."""
         if maps.centres is not None:
             found = find_objects(maps, self.diameter, cut=self.options.cut_nuclei)
-            return found.labels, found.kinds[:, 0]
+            return found.labels, found.kinds
         labels = find_spots(
             maps.classes[2],
             maps.centre_map,

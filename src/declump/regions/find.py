@@ -25,7 +25,7 @@ from declump.regions.looking import look_at_image
 from declump.regions.nuclei import CANDIDATE_RULES, RULES, NucleusReader, NucleusRules
 from declump.regions.options import MIN_NUCLEUS, RegionOptions
 from declump.regions.scale import DOUBTED, ENOUGH_NUCLEI
-from declump.regions.spots import measure_light
+from declump.regions.spots import guess_leukocytes
 
 CONTRADICTION = 1.5
 """Nuclei smaller or larger by this factor than they should be are worth a warning."""
@@ -102,9 +102,9 @@ class FoundRegions:
             crops = crop_labels(labels, int(labels.max(initial=0)))
             boxes = [(crop.top, crop.left, *np.add((crop.top, crop.left), crop.mask.shape)) for crop in crops]
             probability = np.full(len(crops), np.nan) if said is None else np.asarray(said, np.float64)
-            light = np.array(measure_light(labels, taken, luminance), np.float64)
+            leukocyte = np.array(guess_leukocytes(labels, taken, luminance), np.float64)
             masks = [crop.mask for crop in crops]
-            parts.append(Spots(np.array(boxes, np.int64).reshape(-1, 4), masks, probability, light))
+            parts.append(Spots(np.array(boxes, np.int64).reshape(-1, 4), masks, probability, leukocyte))
         every = Spots.join(parts, sort=False)
         return cls(regions.clump, every, np.arange(len(every)) < len(regions.seeds))
 

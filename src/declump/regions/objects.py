@@ -14,8 +14,8 @@ from declump.regions.nuclei import FAINT, OUTLINE, SMOOTHING, is_cut
 
 Floats = NDArray[np.float32]
 
-LEAST = 0.1
-"""Least height of a peak."""
+LEAST = (0.1, 0.3)
+"""Least height of the peak of a nucleus, and of a leukocyte."""
 APART = 0.35
 """A peak is the highest of what is so near to it, in diameters of a nucleus."""
 PALEST = 0.04
@@ -43,10 +43,8 @@ class Objects:
     grades: Floats
 
 
-def find_objects(
-    maps: Maps, diameter: float, *, kinds: tuple[int, ...] = (0,), min_area: float = 0.0, cut: bool = False
-) -> Objects:
-    """Find objects, and outline them.
+def find_objects(maps: Maps, diameter: float, *, min_area: float = 0.0, cut: bool = False) -> Objects:
+    """Find nuclei and leukocytes, and outline them.
 
     Touching nuclei are parted where the nearness to their centres is lowest between them. The outline of a nucleus lies
     at a share of its own highest probability: a doubtful one is not drawn too small.
@@ -57,22 +55,21 @@ def find_objects(
         Of the smear network.
     diameter : float
         Usual diameter of a nucleus in pixels.
-    kinds : tuple of int
-        Which kinds are looked for, by default nuclei alone.
     min_area : float
         Smallest area in square pixels.
     cut : bool
         Whether objects that the image border cuts are kept.
     """
     assert maps.centres is not None and maps.centre_map is not None, "only the smear network tells centres"
-    peaks = find_peaks(maps.centres[list(kinds)].max(axis=0), diameter)
+    heat = np.max([np.where(kind >= least, kind, 0) for kind, least in zip(maps.centres, LEAST, strict=False)], axis=0)
+    peaks = find_peaks(heat, diameter)
     parts = _part(maps.classes[2], maps.centre_map, peaks, diameter)
     labels, kept = _outline(parts, maps.classes[2], peaks, diameter, min_area, cut)
     near = _look_near(maps.centres, peaks[kept], max(round(APART * diameter / 2), 1))
     return Objects(labels, near[:, : len(KINDS)], near[:, len(KINDS) :])
 
 
-def find_peaks(heat: Floats, diameter: float, least: float = LEAST) -> NDArray[np.int64]:
+def find_peaks(heat: Floats, diameter: float, least: float = LEAST[0]) -> NDArray[np.int64]:
     """Rows and columns (N, 2) of the peaks of a heat map (H, W), in the order of their pixels."""
     reach = max(round(APART * diameter), 1)
     rows, columns = np.nonzero((ndimage.maximum_filter(heat, 2 * reach + 1, mode="nearest") == heat) & (heat >= least))

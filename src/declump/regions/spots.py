@@ -34,6 +34,8 @@ WITHIN, LARGER = 0.75, 1.4
 """A spot is a fragment of a round one in which it lies by this share, and which is larger by this factor."""
 WHOLE = 0.6
 """A spot of the strictest rules is no fragment if it has this many areas of a usual nucleus."""
+MAX_LIGHT = 0.7
+"""Most light, relative to that through the ring round it, that a leukocyte lets through."""
 RING = 5
 """Width in pixels of the ring round a spot that its light is compared with."""
 
@@ -145,8 +147,12 @@ def _take_round(
     return numbers[spots], np.append(False, np.append(whole, np.ones(taken, np.bool_))[there])
 
 
-def measure_light(labels: NDArray[np.int32], taken: NDArray[np.bool_], luminance: NDArray[np.float32]) -> list[float]:
-    """Measure the mean luminance of every spot over the median of the ring round it.
+def guess_leukocytes(
+    labels: NDArray[np.int32], taken: NDArray[np.bool_], luminance: NDArray[np.float32]
+) -> list[float]:
+    """Probability, 0 or 1, that each spot is a leukocyte, by the light it lets through.
+
+    That is its mean luminance over the median of the ring round it.
 
     Parameters
     ----------
@@ -157,12 +163,12 @@ def measure_light(labels: NDArray[np.int32], taken: NDArray[np.bool_], luminance
     luminance : (H, W)
         Relative to the background.
     """
-    light = []
+    found = []
     for number, box in enumerate(ndimage.find_objects(labels), start=1):
         window = tuple(slice(max(side.start - RING, 0), side.stop + RING) for side in box)
         own = labels[window] == number
         ring = grow_diamond(own, RING) & ~taken[window]
         grey = luminance[window]
         around = float(np.median(grey[ring])) if ring.any() else 1.0
-        light.append(float(grey[own].mean()) / max(around, 1e-6))
-    return light
+        found.append(float(float(grey[own].mean()) <= MAX_LIGHT * max(around, 1e-6)))
+    return found

@@ -24,7 +24,7 @@ from declump.records.crops import crop_labels
 from declump.records.segmentation import ClumpRecord, Segmentation
 from declump.records.spots import Spots
 from declump.regions.channels import ImageChannels
-from declump.regions.spots import measure_light
+from declump.regions.spots import guess_leukocytes
 from declump.review.changes import Change
 from declump.review.edits import Edit
 from declump.review.found import Found
@@ -238,17 +238,17 @@ class _Evolution:
         )
 
     def describe_others(self) -> Any:
-        """What is no nucleus now; kinds that a person told go before those told by the light."""
+        """What is no nucleus now; kinds that a person told go before those of the network."""
         found, now = self.session.found, self.now
         crops = crop_labels(now.spots, len(now.spot_numbers))
-        light = measure_light(now.spots, (now.spots > 0) | (now.nuclei > 0), self.session.channels[0])
-        known = {number + 1: float(found.candidates.light[row]) for number, row in enumerate(found.left.tolist())}
+        guessed = guess_leukocytes(now.spots, (now.spots > 0) | (now.nuclei > 0), self.session.channels[0])
+        known = {number + 1: float(found.candidates.leukocyte[row]) for number, row in enumerate(found.left.tolist())}
         boxes = [(crop.top, crop.left, *np.add((crop.top, crop.left), crop.mask.shape)) for crop in crops]
         spots = Spots(
             np.array(boxes, np.int64).reshape(-1, 4),
             [crop.mask for crop in crops],
             now.spot_probability,
-            np.array([known.get(number, value) for number, value in zip(now.spot_numbers, light, strict=True)]),
+            np.array([known.get(number, value) for number, value in zip(now.spot_numbers, guessed, strict=True)]),
         )
         return describe_others(spots, now.kinds).sort()
 
@@ -316,7 +316,7 @@ class _Evolution:
             np.array(corners, np.int64).reshape(-1, 4),
             [crop.mask for crop in crops],
             now.probability[with_nucleus],
-            np.ones(len(crops)),
+            np.zeros(len(crops)),
         )
         near = found.others_seen.meet(box)
         candidates = Spots.join([mine, found.others_seen.choose(near)], sort=False)
