@@ -9,12 +9,37 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 
+cdef inline void _add(double* target, double factor, const double* row, Py_ssize_t count) noexcept nogil:
+    """Add a row, times a factor; plain pointers are added several numbers at once."""
+    cdef Py_ssize_t index
+    for index in range(count):
+        target[index] += factor * row[index]
+
+
+cdef inline void _add_four(
+    double* target,
+    double one,
+    double two,
+    double three,
+    double four,
+    const double* rows,
+    Py_ssize_t count,
+) noexcept nogil:
+    """Add four rows that follow one another, each times its factor."""
+    cdef Py_ssize_t index
+    cdef const double* second = rows + count
+    cdef const double* third = second + count
+    cdef const double* fourth = third + count
+    for index in range(count):
+        target[index] += (one * rows[index] + two * second[index]) + (three * third[index] + four * fourth[index])
+
+
 def carry_gradient(const double[:, :, ::1] basis, const double[:, ::1] by_radius):
     """Gradient (N, P) of the energy, by the derivatives (N, K) of it by the radii.
 
     ``basis`` (N, K, P) are the derivatives of each cell's radii by its own parameters.
     """
-    cdef Py_ssize_t cells = basis.shape[0], rays = basis.shape[1], parameters = basis.shape[2], cell, ray, p
+    cdef Py_ssize_t cells = basis.shape[0], rays = basis.shape[1], parameters = basis.shape[2], cell, ray
     cdef double push
     result = np.zeros((cells, parameters))
     cdef double[:, ::1] gradient = result
@@ -23,8 +48,7 @@ def carry_gradient(const double[:, :, ::1] basis, const double[:, ::1] by_radius
             for ray in range(rays):
                 push = by_radius[cell, ray]
                 if push != 0.0:
-                    for p in range(parameters):
-                        gradient[cell, p] += push * basis[cell, ray, p]
+                    _add(&gradient[cell, 0], push, &basis[cell, ray, 0], parameters)
     return result
 
 
@@ -59,7 +83,7 @@ def own_blocks(const double[:, :, ::1] basis, const double[:, ::1] diagonal, con
     """
     cdef Py_ssize_t cells = basis.shape[0], rays = basis.shape[1], parameters = basis.shape[2]
     cdef Py_ssize_t cell, ray, before, following, count, p, q
-    cdef double on, back, forth, value, one, two, three, four
+    cdef double on, back, forth, value
     result = np.zeros((cells, parameters, parameters))
     cdef double[:, :, ::1] blocks = result
     # Four rays at once below; those added to make it up weigh nothing.
@@ -80,11 +104,15 @@ def own_blocks(const double[:, :, ::1] basis, const double[:, ::1] diagonal, con
             weighted[count : count + 3] = 0.0
             for ray in range(0, count, 4):
                 for p in range(parameters):
-                    one, two, three, four = own[ray, p], own[ray + 1, p], own[ray + 2, p], own[ray + 3, p]
-                    for q in range(parameters):  # all of them: half would be slower, as its lengths differ
-                        blocks[cell, p, q] += (one * weighted[ray, q] + two * weighted[ray + 1, q]) + (
-                            three * weighted[ray + 2, q] + four * weighted[ray + 3, q]
-                        )
+                    _add_four(  # the whole row: half would be slower, as its lengths differ
+                        &blocks[cell, p, 0],
+                        own[ray, p],
+                        own[ray + 1, p],
+                        own[ray + 2, p],
+                        own[ray + 3, p],
+                        &weighted[ray, 0],
+                        parameters,
+                    )
             for p in range(parameters):
                 for q in range(p):
                     blocks[cell, p, q] = blocks[cell, q, p]
@@ -140,7 +168,6 @@ def shared_blocks(const double[:, :, ::1] basis, meetings, Py_ssize_t stride):
                     value = factor * (
                         (1 - fraction) * basis[earlier, sector, p] + fraction * basis[earlier, following, p]
                     )
-                    for q in range(parameters):
-                        shared[pair, p, q] += value * later[q]
+                    _add(&shared[pair, p, 0], value, &later[0], parameters)
                 other = before[other]
     return of_pairs, result
