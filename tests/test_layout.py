@@ -12,6 +12,7 @@ pytestmark = pytest.mark.checkout
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "declump"
 WITHOUT_A_MODULE = {
+    "_kernels/test_input.py": "all kernels: arrays that they refuse, and take",
     "bridges/test_integrations.py": "files in integrations/ for programs that run the command",
     "cli/test_segment_many.py": "a command on many images: processes, interruptions, and going on afterwards",
     "datasets/test_isbi.py": "two readers with one test: isbi2014 and isbi2015",
@@ -33,7 +34,8 @@ def mirrors(test: str) -> bool:
     """Whether a test file has the path and name of a module or package, or those of the package that it is in."""
     folder, name = SOURCE / Path(test).parent, Path(test).stem.removeprefix("test_")
     is_of_its_folder = name == folder.name and (folder / "__init__.py").is_file()
-    return is_of_its_folder or (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()
+    modules = folder / f"{name}.py", folder / f"{name}.pyx", folder / name / "__init__.py"
+    return is_of_its_folder or any(module.is_file() for module in modules)
 
 
 @pytest.mark.parametrize("test", FILES)
