@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -52,6 +55,18 @@ def test_an_archive_with_what_is_not_shipped_is_refused(
     monkeypatch.setitem(check.__globals__, "names_in", lambda _: [*held, "LICENSE", name])
     with pytest.raises(SystemExit, match=re.escape(name)):
         check(Path("a.whl"))
+
+
+@pytest.mark.slow
+@pytest.mark.checkout
+@pytest.mark.skipif(os.name == "nt", reason="compilers are found otherwise there")
+def test_without_a_compiler_a_sentence_says_what_is_missing(tmp_path: Path) -> None:
+    pytest.importorskip("Cython", reason="a source installation needs it")
+    command = [sys.executable, "setup.py", "-q", "build_ext", f"--build-lib={tmp_path}", f"--build-temp={tmp_path}"]
+    surroundings = {**os.environ, "CC": "no-such-compiler"}
+    ended = subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1 and ended.stderr.count("\n") == 1
+    assert "a C compiler (no-such-compiler) not found" in ended.stderr
 
 
 def test_an_archive_without_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
