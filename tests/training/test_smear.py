@@ -13,7 +13,7 @@ from declump.training.smear import frames as told  # noqa: E402
 from declump.training.smear.batches import WINDOW, draw_batch  # noqa: E402
 from declump.training.smear.frames import Frame, make_marks  # noqa: E402
 from declump.training.smear.lesson import lose  # noqa: E402
-from declump.training.smear.measure import find_unmarked, measure_frames  # noqa: E402
+from declump.training.smear.measure import calibrate, find_unmarked, measure_frames  # noqa: E402
 from declump.training.smear.network import FREE_AXES, STEP, TRIED, SmearNetwork  # noqa: E402
 from declump.training.smear.sources import from_cells, weak_nuclei  # noqa: E402
 from declump.training.smear.train import ask_network  # noqa: E402
@@ -110,3 +110,18 @@ def test_unmarked_nuclei_that_a_teacher_sees_are_unknown():
     assert (nucleus[spots == 1] == 1).all()
     assert (nucleus[spots == 2] == told.UNKNOWN).all()
     assert marks[0, told.RADIUS] == pytest.approx(np.sqrt(100 / np.pi))
+
+
+def test_calibrated_scores_are_probabilities(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0, 2, (4000, 2))
+    right = rng.random(4000) < 1 / (1 + np.exp(-(2 * scores[:, 0] + 0.5 * scores[:, 1] - 1)))
+    weights = calibrate(scores, right)
+    np.testing.assert_allclose(weights, [2, 0.5, -1], atol=0.25)
+    network, image = SmearNetwork().eval(), torch.rand(1, 3, 64, 64)
+    with torch.no_grad():
+        before = network(image)
+        network.calibrate(*weights)
+        after = network(image)
+    torch.testing.assert_close(after[:, 2], weights[0] * before[:, 2] + weights[1] * before[:, 6] + weights[2])
+    torch.testing.assert_close(after[:, 3:], before[:, 3:])

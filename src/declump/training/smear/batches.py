@@ -103,7 +103,7 @@ def _planes(frame: Frame) -> list[NDArray[np.uint8] | None]:
 
 def _corner(frame: Frame, side: int, rng: np.random.Generator) -> tuple[int, int]:
     room = [max(extent - side, 0) for extent in frame.shape]
-    place = np.asarray(rng.random(2) * [extent + 1 for extent in room])
+    place: NDArray[Any] = rng.random(2) * [extent + 1 for extent in room]
     if len(frame.marks) and rng.random() < ON_MARKS:
         chosen = frame.rare if len(frame.rare) and rng.random() < ON_RARE else np.arange(len(frame.marks))
         mark = frame.marks[chosen[int(rng.integers(len(chosen)))], :2].astype(float)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from declump.evaluation.points import match_points
 from declump.models import NUCLEUS_DIAMETER
-from declump.regions.inference import Maps
+from declump.regions.inference import KINDS, Maps
 from declump.regions.objects import find_peaks
 from declump.training.smear import frames as told
 from declump.training.smear.frames import Frame
@@ -73,26 +74,42 @@ def measure_frames(frames: Sequence[Frame], ask: Ask) -> dict[str, float]:
 def collect_peaks(
     frames: Sequence[Frame], ask: Ask, least: float = 0.02
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores (S,) of all peaks of the heat map of nuclei, and which of them are marked; unknown places are left out."""
-    scores, right = [np.empty(0)], [np.empty(0, np.bool_)]
+    """Scores (S, 2) of nucleus and abnormal nucleus at all peaks of nuclei, and which of them are marked; unknown places
+    are left out."""
+    scores, right = [np.empty((0, 2))], [np.empty(0, np.bool_)]
     for frame in frames:
         maps = ask(to_channels_again(frame.looks[0]))
         assert maps.centres is not None
         places = find_peaks(maps.centres[0], NUCLEUS_DIAMETER, least)
-        kept = (frame.told[tuple(places.T)] & told.NUCLEI_TOLD) > 0
-        height = np.clip(maps.centres[0][tuple(places[kept].T)].astype(np.float64), 1e-6, 1 - 1e-6)
-        hit = np.zeros(len(height), np.bool_)
+        places = places[(frame.told[tuple(places.T)] & told.NUCLEI_TOLD) > 0]
+        chance = np.clip(
+            maps.centres[[0, len(KINDS)]][:, places[:, 0], places[:, 1]].astype(np.float64), 1e-6, 1 - 1e-6
+        )
         points = frame.marks[frame.marks[:, told.KIND] == told.NUCLEUS, :2].astype(float)
-        if len(points) and len(height):
+        hit, taken = np.zeros(len(places), np.bool_), np.zeros(len(points), np.bool_)
+        for index in np.argsort(-chance[0], kind="stable"):
             # The surest of several near a point is its nucleus.
-            taken = np.zeros(len(points), np.bool_)
-            for index in np.argsort(-height, kind="stable"):
-                away = np.hypot(*(points - places[kept][index]).T) + np.where(taken, np.inf, 0)
-                if away.min() <= REACH:
-                    taken[away.argmin()] = hit[index] = True
-        scores.append(np.log(height / (1 - height)))
+            away = np.hypot(*(points - places[index]).T) + np.where(taken, np.inf, 0)
+            if away.size and away.min() <= REACH:
+                taken[away.argmin()] = hit[index] = True
+        scores.append(np.log(chance / (1 - chance)).T)
         right.append(hit)
     return np.concatenate(scores), np.concatenate(right)
+
+
+def calibrate(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """Weights of the scores (S, 2) and a shift with which the logistic function makes probabilities of them.
+
+    What looks abnormal is more often a nucleus than its peak alone tells: those of high grade lie in dark groups.
+    """
+    design = np.column_stack([scores, np.ones(len(scores))])
+    sign = np.where(right, 1, -1)
+
+    def surprise(weights: NDArray[np.float64]) -> float:
+        return float(np.logaddexp(0, -sign * (design @ weights)).sum())
+
+    nucleus, abnormal, shift = minimize(surprise, np.array([1.0, 0.0, 0.0]), method="BFGS").x
+    return float(nucleus), float(abnormal), float(shift)
 
 
 def find_unmarked(frame: Frame, maps: Maps, least: float) -> NDArray[np.float64]:

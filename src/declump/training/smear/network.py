@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from declump.models import ARCHITECTURE_ENTRY, DIAMETER_ENTRY, NUCLEUS_DIAMETER, REACH_ENTRY, SMEAR
-from declump.regions.inference import CENTRES, FINE, LAYERS
+from declump.regions.inference import CENTRES, FINE, KINDS, LAYERS
 from declump.training.smear.encoder import MOMENTUM, WIDTHS, Encoder
 
 STEP = 4
@@ -95,12 +95,13 @@ class SmearNetwork(nn.Module):
         nn.init.constant_(last.bias[:CENTRES], RARE)
 
     @torch.no_grad()
-    def calibrate(self, slope: float, shift: float) -> None:
-        """Make the scores of nuclei ``slope * score + shift``."""
+    def calibrate(self, nucleus: float, abnormal: float, shift: float) -> None:
+        """Make the score of nuclei a weighted sum of their score and that of abnormal nuclei, and a shift."""
         last = self.centres[-1]
         assert isinstance(last, nn.Conv2d) and last.bias is not None
-        last.weight[0] *= slope
-        last.bias[0] = slope * last.bias[0] + shift
+        for values in (last.weight, last.bias):
+            values[0] = nucleus * values[0] + abnormal * values[len(KINDS)]
+        last.bias[0] += shift
 
     def forward(self, image: Tensor) -> Tensor:
         """Answer for every pixel."""

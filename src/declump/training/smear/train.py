@@ -18,14 +18,13 @@ from declump.models import Model, open_model
 from declump.regions.inference import Maps, region_maps
 from declump.training.card import describe_training
 from declump.training.export import export
-from declump.training.judge.lesson import calibrate
 from declump.training.loop import fit
 from declump.training.schedule import Curve, Schedule
 from declump.training.smear import frames as told
 from declump.training.smear import sources
 from declump.training.smear.frames import Frame, make_marks
 from declump.training.smear.lesson import make_lesson
-from declump.training.smear.measure import collect_peaks, find_unmarked, measure_frames, to_channels_again
+from declump.training.smear.measure import calibrate, collect_peaks, find_unmarked, measure_frames, to_channels_again
 from declump.training.smear.network import FREE_AXES, STRIDE, TRIED, SmearNetwork
 from declump.training.smear.teacher import WeakTruth
 
@@ -127,9 +126,9 @@ def train_smear_model(
     notes |= {"encoder": "EfficientNet-lite0, ImageNet weights (Apache-2.0)", "drawn frames": len(drawn)}
     every = [frame for own in measured.values() for frame in own]
     if every:
-        slope, shift = calibrate(*collect_peaks(every, lambda channels: ask_network(network, channels)))
-        network.calibrate(slope, shift)
-        notes["calibration"] = [slope, shift]
+        weights = calibrate(*collect_peaks(every, lambda channels: ask_network(network, channels)))
+        network.calibrate(*weights)
+        notes["calibration"] = weights
     export(network, path, {**notes, **(card or {})}, shape=TRIED, free=FREE_AXES)
     return curve
 
