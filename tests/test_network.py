@@ -67,8 +67,12 @@ def list_commands(group: Any, before: str = "") -> Iterator[str]:
             yield before + name
 
 
+UNTRIED = {"train smear"}
+"""It begins with weights of an encoder, which are not shipped; ``tests/training/test_smear.py`` trains without them."""
+
+
 def test_every_command_is_tried() -> None:
-    assert set(list_commands(get_command(app))) == set(COMMANDS)
+    assert set(list_commands(get_command(app))) == set(COMMANDS) | UNTRIED
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import declump
-from declump import cli
+from declump.cli.app import app
 from declump.cli.info import facts
 from declump.io import FORMATS, write_results
 from support.segmentations import segmentation
@@ -20,7 +20,7 @@ DATA = Path(declump.__file__).parent / "data"
 
 
 def told(path: Path) -> str:
-    answer = CliRunner().invoke(cli.app, ["info", str(path)], catch_exceptions=False)
+    answer = CliRunner().invoke(app, ["info", str(path)], catch_exceptions=False)
     assert answer.exit_code == 0
     return answer.output
 

@@ -144,7 +144,7 @@ def test_errors_are_one_sentence_and_leave_nothing(
         ((empty,), "holds no image"),
         ((folder / "colour.png", "--format", "csv,bmp"), "no format 'bmp'; the formats are masks, contours, csv"),
         ((folder / "colour.png", "--regions", tmp_path / "none.onnx"), "no region model"),
-        ((folder / "colour.png", "--judge", tmp_path / "none.onnx"), "no judge of nuclei"),
+        ((folder / "colour.png", "--judge", tmp_path / "none.onnx"), "judge must be 'default' with this region model"),
         ((folder / "colour.png", "--rays", tmp_path / "none.onnx"), "no ray model"),
         ((folder / "colour.png", *QUICK, "--prior", tmp_path / "none.npz"), "no prior"),
         ((folder / "colour.png", *QUICK, "--pixel-size", "-1"), "pixel size"),

@@ -95,17 +95,15 @@ def test_rows_are_those_of_the_cells():
 
 def test_the_failure_of_the_paper_two_overlapping_nuclei_are_two_cells():
     """By pieces of the nuclei each of these pairs is one cell; by shape two, and half of them from the image, too."""
-    by_shape, by_image, judged = [], [], []
+    by_shape, found = [], []
     for number in range(8):
         smear = declump.simulate.smear((256, 256), cells=2, clumps=1, joined_nuclei=1, rng=number)
         union = smear.nuclei.any(axis=0)
         assert ndimage.label(union, np.ones((3, 3)))[1] == 1
         by_shape.append(len(declump.find_seeds(union)))
-        by_image.append(len(declump.find_regions(smear.image, cut_nuclei=True, judge="none").seeds))
-        judged.append(len(declump.find_regions(smear.image, cut_nuclei=True).seeds))
+        found.append(len(declump.find_regions(smear.image, cut_nuclei=True).seeds))
     assert by_shape == 8 * [2]
-    for found in (by_image, judged):
-        assert found.count(2) >= 4 and min(found) == 1 and found.count(1) + found.count(2) >= 7
+    assert found.count(2) >= 4 and found.count(1) + found.count(2) >= 7
 
 
 def test_regions_of_another_image_are_refused():

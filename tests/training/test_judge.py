@@ -50,7 +50,7 @@ def test_a_judge_learns_from_images_at_another_size(tmp_path: Path) -> None:
     path, cache = tmp_path / "judge.onnx", tmp_path / "spots"
     train_judge([[marked(0)]], path, Schedule(1, 4), simulated=0, pasted=0, also_at=[0.5], cache=cache)
     assert read_card(path)["also at"] == [0.5]
-    whole, half = (JudgeExample.load(next(cache.glob(f"smear0{kind}-regions*")), "") for kind in ("", "-at-0.5"))
+    whole, half = (JudgeExample.load(next(cache.glob(f"smear0{kind}-smear*")), "") for kind in ("", "-at-0.5"))
     assert half.planes.shape[1:] == tuple(side // 2 for side in whole.planes.shape[1:])
     assert half.marked == whole.marked > 0
 
@@ -61,9 +61,7 @@ def test_a_judge_learns_from_grey_images_in_colour(tmp_path: Path) -> None:
     train_judge([[cells, nuclei]], path, Schedule(1, 4), simulated=0, pasted=0, coloured=True, cache=cache)
     assert read_card(path)["coloured"] is True
     for name in ("smear0", "smear1"):
-        grey, colour = (
-            JudgeExample.load(next(cache.glob(f"{name}{kind}-regions*")), "") for kind in ("", "-in-colour")
-        )
+        grey, colour = (JudgeExample.load(next(cache.glob(f"{name}{kind}-smear*")), "") for kind in ("", "-in-colour"))
         assert colour.planes.shape == grey.planes.shape and colour.marked == grey.marked > 0
         assert (colour.planes != grey.planes).any(), "the region network sees colour otherwise"
 

@@ -145,6 +145,7 @@ def test_torch_and_onnx_agree_on_any_size(model: Path) -> None:
 def test_tiles_show_no_seams(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     channels = to_channels(simulate.smear((400, 430), cells=8, rng=1).image)
     whole = region_maps(channels, open_region_model(model))
+    monkeypatch.setattr("declump.regions.inference.MARGIN", 128)
     monkeypatch.setattr("declump.regions.inference.TILE", 336)
     monkeypatch.setattr("declump.regions.inference.WHOLE", 336)
     tiled = region_maps(channels, open_region_model(model))

@@ -110,6 +110,11 @@ def run() -> None:
         except SystemError as error:
             raise_ending(error)
             raise
+    except SystemExit as end:
+        # Before a command begins, typer takes Ctrl-C for its own, and says nothing.
+        if isinstance(getattr(end.__context__, "__cause__", None), Interrupted):
+            tell("interrupted before anything was begun")
+        raise
     except Exception as error:
         if "DECLUMP_DEBUG" in os.environ:
             raise

@@ -95,6 +95,10 @@ class RegionFinder:
         """Refuse options that need to see the whole image at once."""
         if str(self.options.judge) == "none":
             raise ValueError("rules instead of a judge ('none') need the whole image at once; give a judge")
+        if self.model.is_smear and str(self.options.judge) != "default":
+            raise ValueError(
+                f"judge must be 'default' with this region model, which tells nuclei itself, got {self.options.judge}"
+            )
 
     @cached_property
     def model(self) -> Model:
