@@ -79,13 +79,11 @@ def draw_window(frame: Frame, rng: np.random.Generator) -> tuple[NDArray[Any], .
     for _ in range(turns):
         marks[:, 0], marks[:, 1] = WINDOW - 1 - marks[:, 1], marks[:, 0].copy()
     colours, *planes = (np.rot90(plane[:, ::-1] if mirrored else plane, turns) for plane in (colours, *planes))
-    changed = change_look(
-        np.ascontiguousarray(colours if colours.ndim == 3 else np.repeat(colours[..., None], 3, 2)), rng
-    )
+    seen = change_look(np.ascontiguousarray(colours if colours.ndim == 3 else np.repeat(colours[..., None], 3, 2)), rng)
     clump, nucleus, layers, known = planes
     centres, weights, near = _aim(marks, np.ascontiguousarray(known), nucleus, usual)
-    luminance = changed @ LUMINANCE.astype(np.float32)
-    image = np.stack([luminance, changed[..., 2] - luminance, changed[..., 0] - luminance])
+    luminance = seen @ LUMINANCE.astype(np.float32)
+    image = np.stack([luminance, seen[..., 2] - luminance, seen[..., 0] - luminance])
     every = STEP // 2
     return (
         image,
