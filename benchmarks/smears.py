@@ -84,7 +84,8 @@ def count_points(places: np.ndarray, case: Case, radii: np.ndarray) -> tuple[np.
 def outlines(records: list[dict[str, Any]], shape: tuple[int, ...]) -> list[np.ndarray]:
     masks = []
     for record in records:
-        rows, columns = polygon(*np.array(record["outline"]).T, shape=shape)
+        corners = np.array(record["outline"])
+        rows, columns = polygon(corners[:, 0], corners[:, 1], shape)
         mask = np.zeros(shape, bool)
         mask[rows, columns] = True
         if mask.any():
@@ -129,7 +130,7 @@ def measure_regions(case: Case, regions: Regions, pooled: dict[str, list[Any]]) 
     if case.annotated is not None:
         row["clump Dice"] = dice(regions.clump, case.annotated.clump)
         row["nucleus Dice"] = float(np.mean(pair_dice(regions.nuclei, list(case.annotated.nuclei)) or [0]))
-        own, _ = match_points(regions.seeds, case.annotated.seeds, np.maximum(radii, 3)) if len(radii) else ((), ())
+        own = match_points(regions.seeds, case.annotated.seeds, np.maximum(radii, 3))[0] if len(radii) else radii
         row |= {f"nuclei {k}": v for k, v in f1(len(own), len(radii), len(case.annotated.seeds)).items()}
     if case.marks is not None:
         levels = np.asarray(io.read_image(case.marks / "clump.png"))
