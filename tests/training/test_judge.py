@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch", reason="training needs the extra 'train'")
 
 from declump.datasets.marked import MarkedNuclei
-from declump.models import read_card
+from declump.models import model_path, read_card
 from declump.regions import find_regions
 from declump.training import Schedule, train_judge
 from declump.training.judge.examples import JudgeExample, leave_unknown, tell_nuclei
@@ -30,7 +30,9 @@ def test_a_judge_tells_what_it_was_made_from_and_runs(tmp_path: Path) -> None:
     card = read_card(path)
     assert (card["data"], card["held out"], card["simulated smears"]) == ("smears", ["smear1"], 1)
     assert tuple(card["calibration"]) == (curve[-1].get("slope", 1.0), curve[-1].get("shift", 0.0))
-    found = find_regions(annotated(0).image, judge=path, min_nucleus=0.0)
+    found = find_regions(
+        annotated(0).image, model=model_path("default", "regions-8bit.onnx"), judge=path, min_nucleus=0.0
+    )
     assert found.nucleus_probability is not None and (found.nucleus_probability >= 0).all()
     again = tmp_path / "again.onnx"
     train_judge([[marked(0), marked(1)]], again, schedule, card={"data": "smears"}, **how)

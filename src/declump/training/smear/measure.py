@@ -74,8 +74,10 @@ def measure_frames(frames: Sequence[Frame], ask: Ask) -> dict[str, float]:
 def collect_peaks(
     frames: Sequence[Frame], ask: Ask, least: float = 0.02
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores (S, 2) of nucleus and abnormal nucleus at all peaks of nuclei, and which are marked; unknown places
-    are left out."""
+    """Scores (S, 2) of nucleus and abnormal nucleus at all peaks of nuclei, and which are marked.
+
+    Unknown places are left out.
+    """
     scores, right = [np.empty((0, 2))], [np.empty(0, np.bool_)]
     for frame in frames:
         maps = ask(to_channels_again(frame.looks[0]))
