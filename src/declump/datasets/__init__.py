@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from declump.datasets import coco, corrected, isbi2014, isbi2015, labels, marked, objects, results, unmarked
+from declump.datasets import coco, corrected, cric, isbi2014, isbi2015, labels, marked, objects, results, unmarked
 from declump.datasets.annotated import AnnotatedImage
 from declump.datasets.nuclei import assign_nuclei
 from declump.io.slide_results import is_slide_results
@@ -13,6 +13,7 @@ __all__ = [
     "assign_nuclei",
     "coco",
     "corrected",
+    "cric",
     "isbi2014",
     "isbi2015",
     "labels",
