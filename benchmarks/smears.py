@@ -1,6 +1,6 @@
 """Any smear: clump, nuclei, other objects and whole cells, from one model, on every source.
 
-    python benchmarks/smears.py --data ../shared/data --marks ../marks --part report --cells --json build/smears.json
+    python benchmarks/smears.py --part report --cells --json docs/results/smears.json
 
 CRIC frames are those of one part of the split (``split.csv`` of the marks); Cervix93, ISBI 2015 and ISBI 2014 those
 that the model's card names as held out, beside the 90 official test images of ISBI 2014, which teach nothing. Means are
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from skimage.draw import polygon
+from PIL import Image, ImageDraw
 
 import declump
 from declump import io
@@ -84,10 +84,9 @@ def count_points(places: np.ndarray, case: Case, radii: np.ndarray) -> tuple[np.
 def outlines(records: list[dict[str, Any]], shape: tuple[int, ...]) -> list[np.ndarray]:
     masks = []
     for record in records:
-        corners = np.array(record["outline"])
-        rows, columns = polygon(corners[:, 0], corners[:, 1], shape)
-        mask = np.zeros(shape, bool)
-        mask[rows, columns] = True
+        drawn = Image.new("1", (shape[1], shape[0]))
+        ImageDraw.Draw(drawn).polygon([(column, row) for row, column in record["outline"]], fill=1)
+        mask = np.asarray(drawn)
         if mask.any():
             masks.append(mask)
     return masks
@@ -185,7 +184,7 @@ def measure_cells(case: Case, found: declump.Segmentation) -> dict[str, float]:
         own, _ = count_points(found.seeds, case, radii)
         row |= {f"cells {name}": value for name, value in f1(len(own), len(found), len(case.points)).items()}
     if case.marks is not None:
-        drawn = outlines(json.loads((case.marks / "cells.json").read_text()), found.clump.shape)
+        drawn = outlines(json.loads((case.marks / "cells.json").read_text()), found.shape)
         best = [max((dice(mask, cell) for cell in found.masks), default=0.0) for mask in drawn]
         if best:
             row["drawn cells Dice"] = float(np.mean(best))
@@ -224,7 +223,7 @@ def read_cells(images: Iterator[AnnotatedImage], held_out: set[str] | None) -> I
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT / ".." / "shared" / "data")
-    parser.add_argument("--marks", type=Path, default=ROOT / ".." / "marks")
+    parser.add_argument("--marks", type=Path, default=ROOT / "marks" / "cric")
     parser.add_argument("--part", choices=("choose", "report"), default="choose", help="of the CRIC frames")
     parser.add_argument("--model", default="default", help="region model")
     parser.add_argument("--rays", default="default", help="ray model")
