@@ -119,7 +119,7 @@ def beside_print() -> str:
 
 
 if __name__ == "__main__":
-    for target in ("README.md", "docs/results.md"):
+    for target in ("docs/results.md",):
         replace_part(target, "peers", summary())
     replace_part("paper/docs/paper.md", "experiments", beside_print())
     print(summary(), beside_print(), sep="\n\n")

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("page", "part", "made_by"),
     [
-        ("README.md", "peers", "summary"),
         ("docs/results.md", "peers", "summary"),
         ("paper/docs/paper.md", "experiments", "beside_print"),
     ],
