@@ -20,12 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tifffile
 from PIL import Image
 
 import declump
 from declump.batch import Options, Source
 from declump.batch import run as run_batch
 from declump.datasets import AnnotatedImage
+from declump.pipelines.cells import divide_image
+from declump.pipelines.cutting import Limits
+from declump.pipelines.solve import CellSolver
+from declump.regions import RegionOptions
 from support.arithmetic import fingerprint
 from support.observations import Observation, differences, digest
 
@@ -233,6 +238,39 @@ def runs() -> Iterator[tuple[str, Any]]:
             yield path.relative_to(folder).as_posix(), path
 
 
+def chain() -> Iterator[tuple[str, Any]]:
+    """Every stage on inputs of all kinds: regions, statistics, cells with what became of candidates, columns."""
+    grey = pictures()["grey"]
+    slope = np.linspace(1.0, 0.6, SHAPE[1])
+    planes = [grey, np.roll(grey, 1, axis=0)]
+    images = {
+        "grey": grey,
+        "colour": pictures()["pap"],
+        "16 bits": pictures()["uint16"],
+        "uneven light": np.rint(grey * slope).astype(np.uint8),
+        "focus stack": declump.fuse_stack(planes)[0],
+        "joined nuclei": declump.simulate.smear(SHAPE, cells=4, radius=34, joined_nuclei=1, stain="grey", rng=6).image,
+    }
+    with scratch() as folder:
+        tifffile.imwrite(folder / "tiled.tif", grey, tile=(64, 64))
+        images["tiled TIFF"] = declump.io.read_image(folder / "tiled.tif")
+        for name, image in images.items():
+            found = declump.segment(image)
+            yield (
+                name,
+                [
+                    declump.find_regions(image),
+                    declump.find_statistics(image),
+                    found,
+                    declump.measure(found, image).cells,
+                ],
+            )
+    options = RegionOptions()
+    division = divide_image(grey, options, options, CellSolver.from_names(), limits=Limits(cells=3, side=3072))
+    yield "a clump above the limits", division.solve().assemble()
+    yield "a bare mask", declump.evolve(*discs())
+
+
 def commands() -> Iterator[tuple[str, Any]]:
     """Files that the command line writes, but those that tell how long anything took."""
     mask, centres = discs()
@@ -284,6 +322,7 @@ PRODUCERS: dict[str, Callable[[], Iterator[tuple[str, Any]]]] = {
     "pictures": drawings,
     "formats": formats,
     "batch": runs,
+    "chain": chain,
     "commands": commands,
     "networks": networks,
 }
