@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from declump.datasets.cric import DrawnCell, DrawnFrame, DrawnNucleus, read
 from skimage.draw import polygon2mask
 
+from declump.datasets.cric import DrawnCell, DrawnFrame, DrawnNucleus, read
 from declump.evaluation.matching import dice_matrix, match
 
 SAME = 0.5
