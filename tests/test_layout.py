@@ -17,6 +17,7 @@ WITHOUT_A_MODULE = {
     "cli/test_segment_many.py": "a command on many images: processes, interruptions, and going on afterwards",
     "datasets/test_isbi.py": "two readers with one test: isbi2014 and isbi2015",
     "golden/test_golden.py": "all rooms: stored digests of what they give",
+    "golden/test_real.py": "all rooms: digests of what they give on real frames",
     "io/formats/test_labels.py": "three formats with one test: label planes, flat labels and masks",
     "io/formats/test_second_nuclei.py": "one awkward case in all formats",
     "io/formats/test_tables.py": "two formats with one test: CSV and Parquet",
