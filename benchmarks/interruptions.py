@@ -41,7 +41,7 @@ def run(folder: Path, number: int | None, moment: float) -> tuple[str, float]:
             return ("finished" if process.returncode == 0 else f"failed: {error}"), seconds
         if process.returncode < 0 or "declump: " not in error:
             return ("before declump" if not left and moment < 1 else f"no sentence: {error}"), seconds
-        whole = not left or "summary.json" in left
+        whole = "contours.json" not in left or "summary.json" in left  # the rest is for --resume
         fine = process.returncode == 128 + number and len(error.splitlines()) == 1 and whole
         return ("one sentence" if fine else f"exit {process.returncode}, left {left}, said {error}"), seconds
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 from skimage.draw import polygon2mask
 
-from declump.datasets.cric import DrawnCell, DrawnFrame, DrawnNucleus, read
+from declump.datasets.cric import DrawnFrame, DrawnNucleus, MarkedCell, read
 from declump.evaluation.matching import dice_matrix, match
 
 SAME = 0.5
 """Least Dice of two drawings of one cell or nucleus."""
 
 
-def fill(drawn: Sequence[DrawnCell | DrawnNucleus], shape: tuple[int, ...]) -> np.ndarray:
+def fill(drawn: Sequence[MarkedCell | DrawnNucleus], shape: tuple[int, ...]) -> np.ndarray:
     """Masks (N, H, W) of outlines."""
     return np.array([polygon2mask(shape, one.outline) for one in drawn], np.bool_).reshape(-1, *shape)
 

@@ -23,7 +23,7 @@ UNKNOWN, CLUMP = 128, 255
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnCell:
+class MarkedCell:
     """A whole cell, its hidden boundary included.
 
     Attributes
@@ -76,7 +76,7 @@ class DrawnFrame:
         Cytoplasm and nuclei of epithelial cells.
     unknown : (H, W) bool
         Where nobody could tell; not in the clump.
-    cells : tuple of DrawnCell
+    cells : tuple of MarkedCell
         Some of the cells, not all.
     nuclei : tuple of DrawnNucleus
         Some of the nuclei, or all of them.
@@ -93,7 +93,7 @@ class DrawnFrame:
     image: NDArray[np.uint8]
     clump: NDArray[np.bool_]
     unknown: NDArray[np.bool_]
-    cells: tuple[DrawnCell, ...]
+    cells: tuple[MarkedCell, ...]
     nuclei: tuple[DrawnNucleus, ...]
     has_all_nuclei: bool
     points: NDArray[np.float64]
@@ -168,10 +168,10 @@ def _read_frame(images: Path, part: str, folder: Path) -> DrawnFrame:
     return DrawnFrame(folder.name, part, image, clump, unknown, cells, nuclei, has_all, points, kinds)
 
 
-def _read_cell(drawn: dict[str, Any]) -> DrawnCell:
+def _read_cell(drawn: dict[str, Any]) -> MarkedCell:
     nucleus = np.asarray(drawn["nucleus"], np.float64).reshape(2)
     flags = bool(drawn["hidden"]), bool(drawn["border"])
-    return DrawnCell(_read_outline(drawn["outline"]), nucleus, float(drawn["confidence"]), *flags)
+    return MarkedCell(_read_outline(drawn["outline"]), nucleus, float(drawn["confidence"]), *flags)
 
 
 def _read_outline(points: list[list[float]]) -> NDArray[np.float64]:
